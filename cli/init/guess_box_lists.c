@@ -21,20 +21,30 @@ static const struct {
 } kinds[] = {[FBY_BOXES_NONE] = {.files = ""},
     [FBY_BOXES_TEXT]          = {"text", "boxes", "", ".txt", "",
                  fby_program_boxes_text},
-    [FBY_BOXES_VOC]   = {"XML", "boxes", " as those of Pascal VOC", ".xml",
-          fby_program_boxes_voc, fby_program_boxes_objects},
-    [FBY_BOXES_XML]   = {.files = "XML", .whose = ""},
-    [FBY_BOXES_KITTI] = {"text", "boxes",
-        " as those of KITTI (this needs Pillow)", ".txt",
-        fby_program_boxes_kitti, fby_program_boxes_objects},
-    [FBY_BOXES_OTHER] = {"text", "polygons, keypoints or turned boxes",
-        " as YOLO's", ".txt", "", fby_program_boxes_text},
-    [FBY_BOXES_CLASS] = {
-        "text", "classes", "", ".txt", "", fby_program_boxes_classes}};
+    [FBY_BOXES_VOC]      = {"XML", "boxes", " as those of Pascal VOC", ".xml",
+             fby_program_boxes_voc, fby_program_boxes_objects},
+    [FBY_BOXES_XML]      = {.files = "XML", .whose = ""},
+    [FBY_BOXES_KITTI]    = {"text", "boxes",
+           " as those of KITTI (this needs Pillow)", ".txt",
+           fby_program_boxes_kitti, fby_program_boxes_objects},
+    [FBY_BOXES_OTHER]    = {"text", "polygons, keypoints or turned boxes",
+           " as YOLO's", ".txt", "", fby_program_boxes_text},
+    [FBY_BOXES_CLASS]    = {"text", "classes", "", ".txt", "",
+           fby_program_boxes_classes},
+    [FBY_BOXES_LABELME]  = {"JSON", "boxes", " as those of LabelMe", ".json",
+         fby_program_boxes_labelme, fby_program_boxes_objects},
+    [FBY_BOXES_POLYGONS] = {.files = "JSON"}};
 
 const char *fby_guess_boxes_word(enum fby_boxes_kind kind)
 {
     return kinds[kind].word;
+}
+
+const char *fby_guess_boxes_type(enum fby_boxes_kind kind)
+{
+    return strcmp(kinds[kind].files, "XML") == 0    ? "xml"
+           : strcmp(kinds[kind].files, "JSON") == 0 ? "json"
+                                                    : "txt";
 }
 
 /* The number of folders in a path. */
@@ -105,6 +115,15 @@ static void add_note(struct fby_search *search, const char *what,
             what, kinds[kind].word, kinds[kind].whose, dir, program);
         return;
     }
+    if (kind == FBY_BOXES_POLYGONS) {
+        fby_guess_note(search,
+            "left out: %s are polygons of LabelMe, which are not read: draw "
+            "them into masks, a PNG of class ids in grey for each picture "
+            "(as Pillow's ImageDraw.polygon does), into masks/ beside "
+            "images/, or save rectangles in their place",
+            what);
+        return;
+    }
     fby_guess_note(search,
         "left out: %s are %s%s: {\"image\": \"%s%s1.jpg\", %s}", what,
         is_read ? kinds[kind].word : "not read",
@@ -127,9 +146,8 @@ void fby_guess_note_boxes(struct fby_search *search, const char *pictures,
 void fby_guess_note_boxes_beside(
     struct fby_search *search, const char *path, enum fby_boxes_kind kind)
 {
-    add_note(search,
-        kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML
-            ? "the .xml files beside the pictures"
-            : "the .txt files beside the pictures",
-        NULL, path, kind);
+    char what[64];
+    snprintf(what, sizeof(what), "the .%s files beside the pictures",
+        fby_guess_boxes_type(kind));
+    add_note(search, what, NULL, path, kind);
 }

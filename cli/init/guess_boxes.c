@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them, or
- * XML, as Pascal VOC does.
+/* guess_boxes.c - recognise folders of boxes as text, as YOLO has them,
+ * XML, as Pascal VOC does, or JSON, as LabelMe.
  *
  * labels/7.txt has a line of five numbers for each object of images/7.jpg: its
  * class, and the centre and size of its box. Its polygons, keypoints and turned
  * boxes have more numbers. In KITTI's label_2/7.txt a line has the class in words,
- * and further numbers. A file of one word has the class of its picture. Pictures without objects may
- * have no file, so such a folder cannot be one of parallel folders. */
+ * and further numbers. A file of one word has the class of its picture. LabelMe's JSON
+ * has shapes, of which rectangles are boxes. Pictures without objects may have no file, so such a folder cannot be one of parallel folders. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +19,13 @@
 #include "pipeline/text.h"
 
 enum {
-    MAX_FILES  = 64,  /* that are read: files may be empty */
-    MAX_LEVELS = 3,   /* of folders: labels/train */
-    N_NUMBERS  = 5,   /* in a line */
-    N_CORNERS  = 8,   /* of DOTA: x and y of four corners, before the class */
-    N_KITTI    = 14,  /* after the class; results have a score, too */
-    XML_BYTES  = 4096 /* of a file that are read */
+    MAX_FILES  = 64,   /* that are read: files may be empty */
+    MAX_LEVELS = 3,    /* of folders: labels/train */
+    N_NUMBERS  = 5,    /* in a line */
+    N_CORNERS  = 8,    /* of DOTA: x and y of four corners, before the class */
+    N_KITTI    = 14,   /* after the class; results have a score, too */
+    XML_BYTES  = 4096, /* of a file that are read */
+    JSON_BYTES = 16384 /* the same: polygons have many points */
 };
 
 struct boxes { /* a search for the first file that tells the kind */
@@ -144,6 +145,18 @@ static void read_xml(struct boxes *self, const char *name)
     }
 }
 
+/* LabelMe's JSON without rectangles tells nothing of that of others. */
+static void read_json(struct boxes *self, const char *name)
+{
+    char text[JSON_BYTES];
+    if (read_begin(self, name, text, sizeof(text)) &&
+        strstr(text, "\"shapes\"") != NULL &&
+        strstr(text, "\"points\"") != NULL) {
+        self->is_known = strstr(text, "\"rectangle\"") != NULL;
+        self->kind = self->is_known ? FBY_BOXES_LABELME : FBY_BOXES_POLYGONS;
+    }
+}
+
 static fby_err visit_file(
     void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
 {
@@ -156,6 +169,8 @@ static fby_err visit_file(
         return FBY_OK;
     } else if (fby_text_ends_with(name, ".xml")) {
         read_xml(self, name);
+    } else if (fby_text_ends_with(name, ".json")) {
+        read_json(self, name);
     } else if (fby_text_ends_with(name, ".txt") &&
                strcmp(name, "classes.txt") != 0) {
         read_text(self, name);

@@ -261,20 +261,6 @@ static void note_twins(
     }
 }
 
-/* Add a note on the JSON files of samples with pictures. */
-static void note_json(const struct class_folders *folders)
-{
-    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
-        const struct fby_file_type *type = &folders->counts.types[i];
-        char                        path[FBY_PATH_SIZE];
-        if (type->n_with_picture > 0 &&
-            fby_equal_ignoring_case(type->extension, "json") &&
-            fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
-            fby_guess_note_json(folders->search, path, "json");
-        }
-    }
-}
-
 /* Remove the member with that extension, which has no field. */
 static void remove_member(struct fby_guess_split *split, const char *extension)
 {
@@ -296,18 +282,34 @@ static void note_boxes(
     bool                is_any = false;
     for (uint32_t i = 0; i < folders->counts.n_types; i++) {
         const struct fby_file_type *type = &folders->counts.types[i];
-        is_any =
-            is_any || (type->n_with_picture > 0 &&
-                          (fby_equal_ignoring_case(type->extension, "xml") ||
-                              fby_equal_ignoring_case(type->extension, "txt")));
+        is_any                           = is_any ||
+                 (type->n_with_picture > 0 &&
+                     (fby_equal_ignoring_case(type->extension, "xml") ||
+                         fby_equal_ignoring_case(type->extension, "json") ||
+                         fby_equal_ignoring_case(type->extension, "txt")));
     }
     if (is_any && split->class_depth == 0) {
         kind = fby_guess_find_boxes(search, folders->path, true);
     }
     if (kind != FBY_BOXES_NONE) {
         fby_guess_note_boxes_beside(search, folders->path, kind);
-        remove_member(split,
-            kind == FBY_BOXES_VOC || kind == FBY_BOXES_XML ? "xml" : "txt");
+        remove_member(split, fby_guess_boxes_type(kind));
+    }
+}
+
+/* Add a note on the JSON files of samples with pictures, but those with a note. */
+static void note_json(
+    const struct class_folders *folders, struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < folders->counts.n_types; i++) {
+        const struct fby_file_type *type = &folders->counts.types[i];
+        char                        path[FBY_PATH_SIZE];
+        if (type->n_with_picture > 0 &&
+            fby_guess_find_member(split, type->extension) != NULL &&
+            fby_equal_ignoring_case(type->extension, "json") &&
+            fby_path_join(folders->path, type->first, path, NULL) == FBY_OK) {
+            fby_guess_note_json(folders->search, path, "json");
+        }
     }
 }
 
@@ -392,8 +394,8 @@ static fby_err set_samples(struct class_folders *folders,
     split->masks_checked = 0;
     find_grey16(folders, split);
     note_twins(folders, split);
-    note_json(folders);
     note_boxes(folders, split);
+    note_json(folders, split);
     note_unread_types(folders, split);
     note_unnamed(folders);
     if (err == FBY_OK) {

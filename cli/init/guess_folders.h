@@ -83,7 +83,9 @@ enum fby_boxes_kind {
     FBY_BOXES_KITTI = 4, /* the class in words, and 14 numbers or 15 */
     FBY_BOXES_OTHER = 5, /* a class and more numbers than those of a box: YOLO's
                             polygons, keypoints or boxes by their corners */
-    FBY_BOXES_CLASS = 6  /* one word: the class of the picture */
+    FBY_BOXES_CLASS = 6, /* one word: the class of the picture */
+    FBY_BOXES_LABELME  = 7, /* LabelMe's JSON with rectangles */
+    FBY_BOXES_POLYGONS = 8  /* the same with other shapes alone */
 };
 
 /* The kind of the files in the folder, or in those in it (guess_boxes.c).
@@ -94,6 +96,9 @@ enum fby_boxes_kind fby_guess_find_boxes(
 
 /* The word of messages for what files of a kind have, such as "boxes". */
 const char *fby_guess_boxes_word(enum fby_boxes_kind kind);
+
+/* The extension of the files of a kind: "xml". */
+const char *fby_guess_boxes_type(enum fby_boxes_kind kind);
 
 /* Write the program of Python that writes lists of pictures and boxes, below the
  * folder where it runs. Pictures are in folders called `pictures`, and the files

@@ -180,7 +180,8 @@ static bool write_coco(
 }
 
 /* The key of the only array of objects that is a member of the object; NULL: there
- * is none, or there are several. Pictures of COCO may lack their annotations. */
+ * is none, or there are several. Pictures of COCO may lack their annotations, and
+ * LabelMe's shapes are all of one picture. */
 static const char *find_only_array(json_t *json)
 {
     const char *key   = NULL;
@@ -189,8 +190,10 @@ static const char *find_only_array(json_t *json)
     uint32_t    n     = 0;
     json_object_foreach(json, key, value)
     {
-        const json_t *first       = json_array_get(value, 0);
-        bool          has_objects = json_is_object(first) &&
+        const json_t *first      = json_array_get(value, 0);
+        bool          is_labelme = strcmp(key, "shapes") == 0 &&
+                          json_object_get(first, "points") != NULL;
+        bool has_objects = json_is_object(first) && !is_labelme &&
                            json_object_get(first, "file_name") == NULL;
         found = has_objects ? key : found;
         n += has_objects ? 1 : 0;

@@ -31,7 +31,7 @@ extern const char fby_program_box_lines[];
 
 /* They write lists of boxes: the lists of pictures and files (*_lists,
  * boxes_in_folders, boxes_beside), then boxes_coco, boxes_text or boxes_classes, or boxes_voc or
- * boxes_kitti and boxes_objects, then write_lists. */
+ * boxes_kitti or boxes_labelme and boxes_objects, then write_lists. */
 extern const char fby_program_coco_lists[];
 extern const char fby_program_roboflow_lists[];
 extern const char fby_program_voc_lists[];
@@ -42,6 +42,7 @@ extern const char fby_program_boxes_text[];
 extern const char fby_program_boxes_classes[];
 extern const char fby_program_boxes_voc[];
 extern const char fby_program_boxes_kitti[];
+extern const char fby_program_boxes_labelme[];
 extern const char fby_program_boxes_objects[];
 extern const char fby_program_roboflow_names[];
 extern const char fby_program_boxes_members[]; /* then write_lists */
@@ -94,6 +95,7 @@ extern const char fby_program_davis_lists[];
 extern const char fby_program_class_folders[];
 extern const char fby_program_pairs_objects[];
 extern const char fby_program_pairs_masks[];
+extern const char fby_program_pairs_folders[];
 extern const char fby_program_picture_texts[];
 extern const char fby_program_class_texts[];
 

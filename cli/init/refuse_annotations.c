@@ -110,7 +110,8 @@ fby_err fby_refuse_coco(
     FBY_TRY(fby_path_join(path, "annotations", dir, why));
     fby_err err = fby_guess_visit_dir(
         search, dir, NULL, add_json_name, &names, NULL, why);
-    if (err == FBY_OK && names.first[0] != '\0') {
+    if (err == FBY_OK && names.first[0] != '\0' &&
+        fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE) {
         return refuse_coco(search, path, &names, why);
     }
     return err == FBY_NOT_FOUND || err == FBY_CONFIG ? FBY_OK : err;

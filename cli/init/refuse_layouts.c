@@ -49,11 +49,11 @@ static fby_err check_folders(
     const struct fby_checked_dir *dir, struct fby_error_detail *why)
 {
     static fby_err (*const checks[])(struct fby_search *, const char *,
-        const struct fby_listing *,
-        struct fby_error_detail *) = {fby_refuse_sample_arrays,
-        fby_refuse_data_sets, fby_refuse_pairs, fby_refuse_objects,
-        fby_refuse_samples, fby_refuse_mask_names, fby_refuse_mask_words};
-    fby_err err                    = FBY_OK;
+        const struct fby_listing *, struct fby_error_detail *) = {
+        fby_refuse_sample_arrays, fby_refuse_data_sets, fby_refuse_pairs,
+        fby_refuse_objects, fby_refuse_samples, fby_refuse_two_masks,
+        fby_refuse_mask_names, fby_refuse_mask_words};
+    fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < sizeof(checks) / sizeof(checks[0]);
          i++) {
         err = checks[i](dir->search, dir->path, dir->listing, why);

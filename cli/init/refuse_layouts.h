@@ -40,6 +40,13 @@ FBY_CHECKED fby_err fby_refuse_mask_names(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+/* Refuse a folder of masks in the listing of `path` beside another that may have the
+ * masks, too (refuse_two_masks.c). Sets out->command to one that writes lists.
+ * Errors: FBY_CONFIG: what to do. */
+FBY_CHECKED fby_err fby_refuse_two_masks(struct fby_search *search,
+    const char *path, const struct fby_listing *listing,
+    struct fby_error_detail *why);
+
 /* Refuse masks beside their pictures, in `path` or in the first folder of the
  * listing, that differ from these in a word of the name (refuse_mask_words.c).
  * Errors: FBY_CONFIG: what to do;  those of listing. */

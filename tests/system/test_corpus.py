@@ -42,7 +42,8 @@ IMAGE = (3, 224, 224)
 @dataclasses.dataclass
 class Remedy:
     """`init` prints this sentence, which ends with a command. After the command
-    it makes a pipeline of `path` in the data, with these shapes, or a Note."""
+    it makes a pipeline of `path` in the data, with these shapes. Or there is a
+    Note then, or another Remedy."""
     sentence: str
     path: str
     shapes: dict
@@ -1790,6 +1791,9 @@ class Corpus(SystemTest):
             before, {path: after.get(path) for path in before})
         if isinstance(remedy.shapes, Note):
             self.check_note(folder, pipeline, remedy.shapes, others)
+        elif isinstance(remedy.shapes, Remedy):
+            said = self.run_one("init", folder, "-o", pipeline).stderr
+            self.check_remedy(folder, pipeline, said, remedy.shapes, others)
         else:
             self.check_shapes(
                 folder, pipeline, [(None, remedy.shapes), *others])

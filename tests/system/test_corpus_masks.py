@@ -73,6 +73,55 @@ def listed_masks(name, text):
     return make
 
 
+def drive(kind, *splits):
+    """As DRIVE: mask/ is the field of view, and 1st_manual/ has the vessels."""
+    def make(root):
+        for split in splits:
+            word = split.rstrip("/") or "x"
+            for i in range(21, 25):
+                names = (f"images/{i}_{word}", f"mask/{i}_{word}_mask",
+                         f"1st_manual/{i}_manual1")
+                for number, name in enumerate(names):
+                    if kind == "same":
+                        name = f"{name.split('/')[0]}/img_{i}"
+                    ending = ("png" if kind != "tif" else
+                              "gif" if number else "tif")
+                    path = root / f"{split}{name}.{ending}"
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    pixels = numpy.full((40, 48), 255, "u1")
+                    pixels[::max(number, 1)] = 0  # all rows in mask/
+                    image = Image.fromarray(pixels) if number else picture(i)
+                    image.save(path)
+    return make
+
+
+DRIVE = Remedy(
+    "1st_manual and mask may both have the masks of the pictures in images: write "
+    "lists with those that you need, and run init again; for those in 1st_manual:\n"
+    "(cd /", "", {"image": (4, *IMAGE), "mask": lambda masks: masks.max() > 0})
+def labelme(name, *kinds):
+    """LabelMe's JSON in files of this name, with a shape of each kind."""
+    corners = {"rectangle": [[36, 30], [12, 10]],
+               "polygon": [[1, 2], [30, 4], [20, 30]]}
+
+    def make(root):
+        for i in range(4):
+            save(root / name.format(i), json.dumps({
+                "version": "5.0.1", "flags": {}, "shapes": [{
+                    "label": f"{kind} {i % 2}", "points": corners[kind],
+                    "group_id": None, "shape_type": kind, "flags": {}}
+                    for kind in kinds],
+                "imagePath": f"../images/{i}.jpg", "imageData": "x" * 20000,
+                "imageHeight": 40, "imageWidth": 48}))
+    return make
+
+
+LABELME = {"image": (4, *IMAGE), "boxes": Counter(
+    [.5] * 16 + [0, 0, 1, 1])}
+BOXES = " boxes as those of LabelMe; to read them, too, write lists, and run init again"
+POLYGONS = (" polygons of LabelMe, which are not read: draw them into masks, a PNG of "
+            "class ids in grey for each picture (as Pillow's ImageDraw.polygon does), "
+            "into masks/ beside images/, or save rectangles in their place\n")
 COLOURS = "mask.png: its colours are no class ids; if it is a second picture, "
 
 ROWS = [
@@ -114,6 +163,37 @@ ROWS = [
         masks_in("SegmentationClass", ""),
         lambda root: save(root / "ImageSets/Main/train.txt", "0\n1\n2\n3\n")),
      "for the masks in SegmentationClass instead, a list in pairs/: (cd /"),
+    *((f"LabelMe's rectangles in {name}", all_of(
+        files(f"{pictures}{{}}.jpg"), labelme(name, "polygon", "rectangle")), Note(
+            f"left out: {what}" + BOXES, {"image": (4, *IMAGE)},
+            {"train": LABELME}))
+      for pictures, name, what in (
+          ("", "{}.json", "the .json files beside the pictures are"),
+          ("images/", "annotations/{}.json", "annotations: its JSON files are"),
+          ("images/", "labels/{}.json", "labels: its JSON files are"))),
+    ("LabelMe's rectangles in a folder of another name", all_of(
+        files("images/{}.jpg"), labelme("json/{}.json", "rectangle")), Remedy(
+            "json has boxes of the pictures in images: write lists of both, ",
+            "", LABELME)),
+    *((f"LabelMe's polygons in {name}", all_of(
+        files(f"{pictures}{{}}.jpg"), labelme(name, "polygon")), Note(
+            f"left out: {what}" + POLYGONS, {"image": (4, *IMAGE)}))
+      for pictures, name, what in (
+          ("", "{}.json", "the .json files beside the pictures are"),
+          ("images/", "annotations/{}.json", "annotations: its JSON files are"))),
+    ("LabelMe's JSON without pictures", labelme("{}.json", "polygon"),
+     "0.json is not read as a list, and its form is not known"),
+    *((f"DRIVE: {name}", drive(kind, *splits), DRIVE)
+      for kind, name, *splits in (
+          ("png", "splits", "training/", "test/"), ("png", "no splits", ""),
+          ("same", "files of the same names", "training/"))),
+    ("DRIVE as it is", drive("tif", "training/", "test/"), Remedy(
+        "TIFF pictures (training/images/", "", Remedy(
+            "GIF pictures (training/1st_manual/", "", DRIVE)),
+     ("test", {"mask": (64, 224, 224, 1)})),
+    ("masks beside a folder of pictures in colours", all_of(
+        files("images/{}.jpg", "overlays/{}.png"), masks_in("masks", "")),
+     {"images": (4, *IMAGE), "masks": (4, 224, 224, 1)}),
     ("ISIC: pictures of Test, without masks", all_of(
         files("Train/{}.jpg", "Test/{}.jpg"),
         masks_in("Train_GroundTruth", "")),
