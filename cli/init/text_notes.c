@@ -119,7 +119,7 @@ static void append_new_folder(const char *dir, const char *settings,
 }
 
 /* Write the settings that find the masks of the member for number_colours.py. Returns
- * false if a name needs quotes. */
+ * false if a name needs quotes, or is none of masks. */
 static bool write_masks(const struct fby_init_summary *data,
     const struct fby_init_member *member, const char *below, char *out,
     size_t size)
@@ -127,8 +127,9 @@ static bool write_masks(const struct fby_init_summary *data,
     const char *extension = member->extension;
     const char *dot       = strrchr(extension, '.');
     int         n         = dot != NULL ? (int)(dot - extension) : 0;
-    if (!fby_shell_is_plain(extension) ||
-        (n == 0 && data->kind != FBY_SOURCE_FOLDER)) {
+    if (!fby_shell_is_plain(extension) || n == 0 ||
+        (data->kind != FBY_SOURCE_PARALLEL &&
+            !fby_init_is_partner_name(extension))) {
         return false;
     }
     if (data->kind == FBY_SOURCE_LIST) {
