@@ -2,13 +2,15 @@
 /* text_fit.c - masks of another size than their pictures, among the samples
  * that were measured. One of nearly the same aspect ratio is probably the
  * same scene, saved in another size, and is stretched. Any other is probably
- * that of another picture. */
+ * that of another picture, and one that lies as its picture is stored is never
+ * stretched. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
+#include "worker/transform/orient.h"
 
 struct pair { /* a mask and its picture in one sample */
     const struct fby_init_member *picture, *mask;
@@ -41,6 +43,15 @@ static bool differ_in_aspect(const struct pair *pair)
     double          y     = (double)b.h * a.w;
     double          pixel = a.w > a.h ? a.w : a.h;
     return differ(pair) && fabs(x - y) > pixel && fabs(x - y) > 0.02 * x;
+}
+
+/* Has the mask the size of the picture as it is stored, before EXIF turns it? */
+static bool is_as_stored(const struct pair *pair)
+{
+    struct fby_size a = size_of(pair);
+    struct fby_size b = mask_size_of(pair);
+    return differ(pair) && a.w == b.h && a.h == b.w &&
+           fby_orientation_turns(pair->picture->orientations[pair->sample]);
 }
 
 /* Find a pair of the image and the mask that `is_wanted`. Returns false if there
@@ -156,11 +167,12 @@ fby_err fby_init_refuse_sizes(
 {
     const struct fby_init_member *image = fby_init_find_image(data);
     struct pair                   pair;
-    for (size_t i = 0;
-         image != NULL && !data->allow_stretch && i < data->n_members; i++) {
+    for (size_t i = 0; image != NULL && i < data->n_members; i++) {
         const struct fby_init_member *mask = &data->members[i];
         if (fby_init_is_mask(data, image, mask) &&
-            find_pair(data, image, mask, differ_in_aspect, &pair)) {
+            (find_pair(data, image, mask, is_as_stored, &pair) ||
+                (!data->allow_stretch &&
+                    find_pair(data, image, mask, differ_in_aspect, &pair)))) {
             return refuse_pair(data, &pair, why);
         }
     }

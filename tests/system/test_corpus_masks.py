@@ -2,6 +2,7 @@
 """Masks and boxes as people have them: `forebay init`, the command that it prints, and
 then `forebay pull`. The rows are as in test_corpus.py."""
 
+import io
 import json
 
 from collections import Counter
@@ -116,6 +117,25 @@ def labelme(name, *kinds):
     return make
 
 
+def turned(width, height, orientation=6):
+    """A picture that is stored with this size, and upright by EXIF."""
+    exif = Image.Exif()
+    exif[274] = orientation
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), (200, 90, 30)).save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+def turned_with_masks(width, height):
+    """Masks of the stored size of their pictures."""
+    def make(root):
+        for i in range(4):
+            save(root / f"images/{i}.jpg", turned(width, height))
+            save(root / f"masks/{i}.png", Image.fromarray(
+                numpy.full((height, width), i, "u1")))
+    return make
+
+
 LABELME = {"image": (4, *IMAGE), "boxes": Counter(
     [.5] * 16 + [0, 0, 1, 1])}
 BOXES = " boxes as those of LabelMe; to read them, too, write lists, and run init again"
@@ -183,6 +203,10 @@ ROWS = [
           ("images/", "annotations/{}.json", "annotations: its JSON files are"))),
     ("LabelMe's JSON without pictures", labelme("{}.json", "polygon"),
      "0.json is not read as a list, and its form is not known"),
+    ("masks as their pictures are stored, nearly square",
+     turned_with_masks(100, 99),
+     "masks/0.png has 100 x 99 pixels, its picture images/0.jpg 99 x 100: rotate "
+     "the masks by the EXIF orientation of the pictures; "),
     *((f"DRIVE: {name}", drive(kind, *splits), DRIVE)
       for kind, name, *splits in (
           ("png", "splits", "training/", "test/"), ("png", "no splits", ""),
@@ -204,6 +228,15 @@ ROWS = [
 
 class Masks(test_corpus.Corpus):
     rows = ROWS
+
+    def test_a_mask_as_its_picture_is_stored_is_not_stretched(self):
+        root = self.cluster.path("turned")
+        turned_with_masks(48, 40)(root)
+        made = self.run_one("init", "--stretch", root)
+        self.assertEqual(made.returncode, 1, made.stderr)
+        self.assertIn("masks/0.png has 48 x 40 pixels, its picture images/0.jpg "
+                      "40 x 48: rotate the masks by the EXIF orientation of the "
+                      "pictures; ", made.stderr)
 
 
 if __name__ == "__main__":
