@@ -57,12 +57,23 @@ static unsigned count_folders(const char *path)
     return n;
 }
 
+/* Write the programs for the objects of the files, before the one that makes lists:
+ * "R = ...; ", or "" if it needs none. */
+static void write_objects(enum fby_boxes_kind kind, char out[FBY_PATH_SIZE])
+{
+    out[0] = '\0';
+    if (kinds[kind].objects[0] != '\0') {
+        snprintf(out, FBY_PATH_SIZE, "%s; %s; ", kinds[kind].objects,
+            fby_program_boxes_upright);
+    }
+}
+
 bool fby_guess_write_boxes(const char *pictures, const char *boxes,
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
 {
-    const char *objects      = kinds[kind].objects;
-    char        folders[200] = "";
-    int         n            = 0;
+    char objects[FBY_PATH_SIZE];
+    char folders[200] = "";
+    int  n            = 0;
     if (kinds[kind].type == NULL ||
         (pictures != NULL &&
             !(fby_shell_is_plain(pictures) && fby_shell_is_plain(boxes)))) {
@@ -75,24 +86,25 @@ bool fby_guess_write_boxes(const char *pictures, const char *boxes,
         n = snprintf(
             folders, sizeof(folders), "K = %u; ", count_folders(boxes));
     }
-    snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s%s%s; %s", folders,
+    write_objects(kind, objects);
+    snprintf(out, FBY_GUESS_COMMAND, "%sX = '%s'; %s; %s%s; %s", folders,
         kinds[kind].type,
         pictures != NULL ? fby_program_boxes_in_folders
                          : fby_program_boxes_beside,
-        objects, objects[0] != '\0' ? "; " : "", kinds[kind].texts,
-        fby_program_write_lists);
+        objects, kinds[kind].texts, fby_program_write_lists);
     return n >= 0 && (size_t)n < sizeof(folders);
 }
 
 bool fby_guess_write_boxes_of_pairs(
     enum fby_boxes_kind kind, char out[FBY_GUESS_COMMAND])
 {
-    const char *objects = kinds[kind].objects;
+    char objects[FBY_PATH_SIZE];
     if (kinds[kind].type == NULL) {
         return false;
     }
-    snprintf(out, FBY_GUESS_COMMAND, "%s; %s%s%s", fby_program_pairs_boxes,
-        objects, objects[0] != '\0' ? "; " : "", kinds[kind].texts);
+    write_objects(kind, objects);
+    snprintf(out, FBY_GUESS_COMMAND, "%s; %s%s", fby_program_pairs_boxes,
+        objects, kinds[kind].texts);
     return true;
 }
 

@@ -143,16 +143,11 @@ static bool has_arrays(json_t *json)
     return found;
 }
 
-/* Writes a line for each picture of COCO, with its annotations as $a. Crowds are
- * left out, as boxes_coco.py does. */
-#define COCO_LINES                                                         \
-    "(reduce (.annotations[]? | select((.iscrowd // 0) == 0)) as $a ({}; " \
-    ".[$a.image_id | tostring] += [$a])) as $b | .images[] | . as $i | "   \
-    "($b[.id | tostring] // []) as $a | {image: ($p + .file_name), %s}"
-
-static const char coco_boxes[] =
-    "boxes: [$a[] | .bbox as [$x, $y, $w, $h] | .category_id, ($x + $w / 2) / "
-    "$i.width, ($y + $h / 2) / $i.height, $w / $i.width, $h / $i.height]";
+/* Writes a line for each picture of COCO, with its annotations as $a. */
+#define COCO_LINES                                                        \
+    "(reduce .annotations[]? as $a ({}; .[$a.image_id | tostring] += "    \
+    "[$a])) as $b | .images[] | . as $i | ($b[.id | tostring] // []) as " \
+    "$a | {image: ($p + .file_name), %s}"
 
 /* Write the program for COCO's boxes, or its classes of pictures. Returns
  * false if the file has neither. */
@@ -175,7 +170,8 @@ static bool write_coco(
     if (json_array_size(annotations) > json_array_size(images)) {
         classes = "labels: [$a[].category_id]";
     }
-    snprintf(out, FBY_JQ_SIZE, COCO_LINES, has_boxes ? coco_boxes : classes);
+    snprintf(
+        out, FBY_JQ_SIZE, has_boxes ? FBY_COCO_BOXES : COCO_LINES, classes);
     return true;
 }
 

@@ -30,13 +30,15 @@ extern const char fby_program_box_rows[];
 extern const char fby_program_box_lines[];
 
 /* They write lists of boxes: the lists of pictures and files (*_lists,
- * boxes_in_folders, boxes_beside), then boxes_coco, boxes_text or boxes_classes, or boxes_voc or
- * boxes_kitti or boxes_labelme and boxes_objects, then write_lists. */
+ * boxes_in_folders, boxes_beside), then boxes_upright and boxes_coco, or boxes_text, or
+ * boxes_classes, or boxes_voc or boxes_kitti or boxes_labelme, boxes_upright and
+ * boxes_objects, then write_lists. */
 extern const char fby_program_coco_lists[];
 extern const char fby_program_roboflow_lists[];
 extern const char fby_program_voc_lists[];
 extern const char fby_program_boxes_in_folders[];
 extern const char fby_program_boxes_beside[];
+extern const char fby_program_boxes_upright[];
 extern const char fby_program_boxes_coco[];
 extern const char fby_program_boxes_text[];
 extern const char fby_program_boxes_classes[];

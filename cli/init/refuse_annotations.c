@@ -37,7 +37,7 @@ static bool has_boxes(const struct json_names *self, const char *name)
     return strncmp(name, "captions", strlen("captions")) != 0 &&
            fby_path_join(self->dir, name, path, NULL) == FBY_OK &&
            fby_guess_write_jq(self->search, path, program, picture) &&
-           strstr(program, "boxes: [") != NULL;
+           strcmp(program, FBY_COCO_BOXES) == 0;
 }
 
 static fby_err add_json_name(
@@ -76,9 +76,9 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
             "pictures alone",
             first.text);
     }
-    fby_guess_set_command(search, path, FBY_PYTHON "%s; %s; %s\"",
-        fby_program_coco_lists, fby_program_boxes_coco,
-        fby_program_write_lists);
+    fby_guess_set_command(search, path, FBY_PYTHON "%s; %s; %s; %s\"",
+        fby_program_coco_lists, fby_program_boxes_upright,
+        fby_program_boxes_coco, fby_program_write_lists);
     if (!names->has_boxes) {
         return fby_error_set(why, FBY_CONFIG,
             "COCO's captions (annotations/%s) are not read: give init a folder "
@@ -99,9 +99,10 @@ fby_err fby_refuse_coco(
     char              dir[FBY_PATH_SIZE];
     struct json_names names = {.search = search, .dir = dir};
     if (fby_guess_has_file(search->root, path, roboflow)) {
-        fby_guess_set_renames(search, "", FBY_PYTHON "%s; %s; %s; %s\"",
-            fby_program_roboflow_lists, fby_program_boxes_coco,
-            fby_program_write_lists, fby_program_roboflow_names);
+        fby_guess_set_renames(search, "", FBY_PYTHON "%s; %s; %s; %s; %s\"",
+            fby_program_roboflow_lists, fby_program_boxes_upright,
+            fby_program_boxes_coco, fby_program_write_lists,
+            fby_program_roboflow_names);
         return fby_error_set(why, FBY_CONFIG,
             "COCO's annotations (%s)" BOXES
             ". Write lists (and _ for dots in names of pictures):",
@@ -127,9 +128,9 @@ bool fby_advise_voc_boxes(
         !fby_guess_has_file(search->root, path, "ImageSets/Main/train.txt")) {
         return false;
     }
-    snprintf(program, sizeof(program), "%s; %s; %s; %s", fby_program_voc_lists,
-        fby_program_boxes_voc, fby_program_boxes_objects,
-        fby_program_write_lists);
+    snprintf(program, sizeof(program), "%s; %s; %s; %s; %s",
+        fby_program_voc_lists, fby_program_boxes_voc, fby_program_boxes_upright,
+        fby_program_boxes_objects, fby_program_write_lists);
     fby_guess_advise(search, path, lead, program);
     return true;
 }

@@ -66,11 +66,15 @@ struct fby_unresolved_list { /* a list whose values lead to no file */
 fby_err fby_refuse_unresolved_list(
     const struct fby_unresolved_list *self, struct fby_error_detail *why);
 
+/* In place of a program: COCO's boxes, which boxes_coco.py reads. */
+#define FBY_COCO_BOXES "boxes of COCO"
+
 enum { FBY_JQ_SIZE = 512 /* bytes of a program of jq, with NUL */ };
 
 /* Write the program of jq that makes lines of the .json file at `path`; it reads
  * the folder of the pictures in $p (guess_json_lists.c). `picture` gets the name of
  * the first picture, if $p is needed; else "".
+ * For COCO's boxes it is FBY_COCO_BOXES.
  * Returns false if the file has none of the known forms, for which the program is "",
  * or cannot be read. True without a program: it is one of VQA's. */
 bool fby_guess_write_jq(const struct fby_search *search, const char *path,

@@ -19,7 +19,7 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, FILE_SIZE = 256 /* NAME_MAX + 1 */, BODY_SIZE = 4096 };
+enum { MAX_FILES = 8, FILE_SIZE = 256 /* NAME_MAX + 1 */, BODY_SIZE = 8192 };
 
 struct list_files { /* the files of one format in a directory */
     struct fby_search *search;
@@ -248,30 +248,52 @@ static void append_folders(const struct list_files *files,
     snprintf(out + used, BODY_SIZE - used, " esac; ");
 }
 
-/* Append the argument $p of the program: the folder that all files have, or that
- * of each. */
+/* Write the word for the folder of the pictures: the one that all files have, or $p,
+ * which is first chosen for each. */
 static void append_folder(const struct list_files *files,
-    const struct json_file *json, char out[BODY_SIZE])
+    const struct json_file *json, char out[BODY_SIZE], char word[WORD_SIZE])
 {
     const char *folder = json[0].folder[0] != '\0' ? json[0].folder : "''";
-    size_t      used   = 0;
     for (uint32_t i = 1; i < files->n; i++) {
         folder = strcmp(json[i].folder, json[0].folder) == 0 ? folder : NULL;
     }
     if (folder == NULL) {
         append_folders(files, json, out);
     }
-    used = strlen(out);
-    snprintf(out + used, BODY_SIZE - used, "jq -c --arg p %s ",
-        folder != NULL ? folder : "\"$p\"");
+    snprintf(word, WORD_SIZE, "%s", folder != NULL ? folder : "\"$p\"");
+}
+
+/* Write the command for one of the files, $f. */
+static void write_body(const struct list_files *files,
+    const struct json_file *json, char out[BODY_SIZE])
+{
+    bool is_coco         = strcmp(json[0].program, FBY_COCO_BOXES) == 0;
+    bool has_p           = is_coco || strstr(json[0].program, "($p ") != NULL;
+    char word[WORD_SIZE] = "";
+    out[0]               = '\0';
+    if (has_p) {
+        append_folder(files, json, out, word);
+    }
+    size_t used = strlen(out);
+    if (is_coco) {
+        snprintf(out + used, BODY_SIZE - used,
+            FBY_PYTHON "r = str; L = [sys.argv[1:]]; %s; %s; %s\" \"$f\" "
+                       "\"${f%%.*}.jsonl\" %s",
+            fby_program_boxes_upright, fby_program_boxes_coco,
+            fby_program_write_lists, word);
+    } else {
+        snprintf(out + used, BODY_SIZE - used,
+            "jq -c %s%s%s'%s' \"$f\" " FBY_GUESS_INTO("${f%%.*}.jsonl"),
+            has_p ? "--arg p " : "", word, has_p ? " " : "", json[0].program);
+    }
 }
 
 static fby_err refuse_json(
     struct list_files *files, const char *name, struct fby_error_detail *why)
 {
     struct json_file json[MAX_FILES] = {{.program = ""}};
-    char             body[BODY_SIZE] = "jq -c ";
-    struct json_file other           = {.program = ""};
+    char             body[BODY_SIZE];
+    struct json_file other = {.program = ""};
     read_json_file(files, files->other, &other);
     const char *left =
         other.is_known ? files->other : ""; /* also by the next init */
@@ -290,13 +312,7 @@ static fby_err refuse_json(
             fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60)
                 .text);
     }
-    if (strstr(json[0].program, "($p ") != NULL) {
-        body[0] = '\0';
-        append_folder(files, json, body);
-    }
-    size_t used = strlen(body);
-    snprintf(body + used, sizeof(body) - used,
-        "'%s' \"$f\" " FBY_GUESS_INTO("${f%%.*}.jsonl"), json[0].program);
+    write_body(files, json, body);
     advise(files, body, ".jsonl");
     uint32_t named = 0; /* the file to name: `name`, if the command has it */
     while (named < files->n && strcmp(files->names[named], name) != 0) {

@@ -35,7 +35,7 @@ def masks_in(folder, begin):
     return make
 
 
-def xml(*names):
+def xml(*names, size=(40, 20)):
     """Boxes as Pascal VOC's, in files of these names; the last is empty."""
     def make(root):
         for name in names:
@@ -44,8 +44,8 @@ def xml(*names):
                     f"<{k}>{x}</{k}>" for k, x in zip(
                         ("xmin", "ymin", "xmax", "ymax"), (10, 5, 30, 15)))
                 save(root / name.format(i),
-                     "<annotation><size><width>40</width><height>20</height>"
-                     "</size>" + (f"<object><name>{'ab'[i % 2]}</name><bndbox>"
+                     f"<annotation><size><width>{size[0]}</width><height>"
+                     f"{size[1]}</height></size>" + (f"<object><name>{'ab'[i % 2]}</name><bndbox>"
                                   f"{box}</bndbox></object>" if i < 3 else "")
                      + "</annotation>")
     return make

@@ -4,6 +4,9 @@ then `forebay pull`. The rows are as in test_corpus.py."""
 
 import io
 import json
+import os
+import subprocess
+import sys
 
 from collections import Counter
 
@@ -228,6 +231,44 @@ ROWS = [
 
 class Masks(test_corpus.Corpus):
     rows = ROWS
+
+    def fails(self, command):
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        made = subprocess.run(
+            command, shell=True, check=False, capture_output=True, text=True,
+            env=dict(os.environ, PATH=path))
+        self.assertNotEqual(made.returncode, 0)
+        return made.stderr
+
+    def test_boxes_of_pictures_as_they_are_stored_are_refused(self):
+        for number, (make, picture_name, boxes_name) in enumerate((
+                (coco("annotations.json", "images"), "images/1.jpg",
+                 "annotations.json"),
+                (coco("annotations/instances_train.json", "train"),
+                 "train/1.jpg", "annotations/instances_train.json"),
+                (xml("Annotations/{}.xml", size=(48, 40)), "images/1.jpg",
+                 "Annotations/1.xml"),
+                (xml("{}.xml", size=(48, 40)), "1.jpg", "1.xml"))):
+            for size, is_stored in (((48, 40), True), ((40, 48), False)):
+                with self.subTest(boxes_name, size=size):
+                    root = self.cluster.path(f"stored{number}{is_stored}")
+                    make(root)
+                    for i in range(4):
+                        save(root / picture_name.replace("1.", f"{i}."),
+                             turned(*size) if i == 1 else picture(i))
+                    said = self.run_one("init", root).stderr
+                    command = said[said.index("(cd "):].split(
+                        " && forebay init ")[0].strip()
+                    if not is_stored:
+                        subprocess.run(["sh", "-c", command.splitlines()[0]],
+                                       check=True)
+                        continue
+                    self.assertEqual(
+                        self.fails(command.splitlines()[0]),
+                        f"{picture_name} is turned by its EXIF orientation, but "
+                        f"{boxes_name} has its boxes for 48 x 40 pixels, as it is "
+                        "stored: remove the orientation from copies of such "
+                        "pictures (exiftool -Orientation=), or turn their boxes\n")
 
     def test_a_mask_as_its_picture_is_stored_is_not_stretched(self):
         root = self.cluster.path("turned")

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the list s of COCO's JSON f, with paths that begin with p, for each f,
 # s, p of L. r gives the new name of a picture. Keypoints are in the order of the
-# boxes; crowds are left out. Captions may be in a file of their own.
+# boxes; crowds are left out. Captions may be in a file of their own. boxes_upright.py is
+# before it.
+import json, os
 text = lambda f: f.replace('instances_', 'captions_').replace(
     'person_keypoints_', 'captions_')
+[check(os.path.join(os.path.dirname(s), p + i['file_name']), i['width'], i['height'], f)
+    for f, s, p in L if 'bbox' in open(f).read()
+    for i in json.load(open(f))['images'][:256]]
 X = [f for f, s, p in L if os.path.basename(f).startswith('captions')]
 T = {s: ''.join(json.dumps({'image': p + r(i['file_name']),
     **({} if f in X else {
