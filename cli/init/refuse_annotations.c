@@ -92,6 +92,12 @@ static fby_err refuse_coco(struct fby_search *search, const char *path,
         first.text);
 }
 
+static bool is_labelme(struct fby_search *search, const char *dir)
+{
+    enum fby_boxes_kind kind = fby_guess_find_boxes(search, dir, false);
+    return kind == FBY_BOXES_LABELME || kind == FBY_BOXES_POLYGONS;
+}
+
 fby_err fby_refuse_coco(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
@@ -111,8 +117,7 @@ fby_err fby_refuse_coco(
     FBY_TRY(fby_path_join(path, "annotations", dir, why));
     fby_err err = fby_guess_visit_dir(
         search, dir, NULL, add_json_name, &names, NULL, why);
-    if (err == FBY_OK && names.first[0] != '\0' &&
-        fby_guess_find_boxes(search, dir, false) == FBY_BOXES_NONE) {
+    if (err == FBY_OK && names.first[0] != '\0' && !is_labelme(search, dir)) {
         return refuse_coco(search, path, &names, why);
     }
     return err == FBY_NOT_FOUND || err == FBY_CONFIG ? FBY_OK : err;
