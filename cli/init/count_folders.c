@@ -33,6 +33,7 @@ struct class_counts { /* a class folder that was counted */
     uint64_t             n_unnamed;
     char                *first_unnamed;
     bool                 has_direct_files;
+    bool                 has_direct_pictures;
     uint32_t             n_types;
     struct fby_file_type types[]; /* only those with files */
 };
@@ -72,6 +73,7 @@ struct class_walk { /* one job: a class folder and the folders in it */
     char                       *first_unnamed; /* in byte order of paths */
     uint32_t                    n_reported;    /* of n_files, modulo 2^32 */
     bool                        has_direct_files;
+    bool                        has_direct_pictures;
     bool                        needs_check; /* the source may refuse a file */
 };
 
@@ -160,7 +162,10 @@ static void count_file(struct dir_walk *dir, const char *name)
     }
     type->n_in_dir++;
     walk->n_files++;
-    walk->has_direct_files |= walk->ancestors.depth == 0;
+    if (walk->ancestors.depth == 0) {
+        walk->has_direct_files = true;
+        walk->has_direct_pictures |= fby_init_is_any_picture(name);
+    }
     if (walk->n_files % REPORT_EVERY == 0) {
         report_files(walk);
     }
@@ -453,6 +458,7 @@ static void merge_class(struct fby_folder_counts *out, uint32_t class_id,
         counts->first_unnamed = NULL;
     }
     out->has_direct_files |= counts->has_direct_files;
+    out->has_direct_pictures |= counts->has_direct_pictures;
     if (counts->n_with_picture == 0 && class_id < out->no_picture) {
         out->no_picture = class_id;
     }
@@ -485,13 +491,14 @@ static struct class_counts *take_counts(struct class_walk *walk)
         }
     }
     qsort(out->types, out->n_types, sizeof(out->types[0]), compare_types);
-    out->n_samples        = walk->n_samples;
-    out->n_with_picture   = walk->n_with_picture;
-    out->n_dangling       = walk->n_dangling;
-    out->n_unnamed        = walk->n_unnamed;
-    out->first_unnamed    = walk->first_unnamed;
-    walk->first_unnamed   = NULL;
-    out->has_direct_files = walk->has_direct_files;
+    out->n_samples           = walk->n_samples;
+    out->n_with_picture      = walk->n_with_picture;
+    out->n_dangling          = walk->n_dangling;
+    out->n_unnamed           = walk->n_unnamed;
+    out->first_unnamed       = walk->first_unnamed;
+    walk->first_unnamed      = NULL;
+    out->has_direct_files    = walk->has_direct_files;
+    out->has_direct_pictures = walk->has_direct_pictures;
     return out;
 }
 

@@ -30,7 +30,8 @@ struct fby_folder_counts {
     char    *first_unnamed; /* the path of one in the first class with such */
     uint32_t no_picture;    /* the first class without one; n_classes: none */
     bool     has_direct_files; /* a file is directly in a class folder */
-    bool     has_dots;         /* the error is that of fby_refuse_dots() */
+    bool has_direct_pictures;  /* and one that is a picture, decoded or not */
+    bool has_dots;             /* the error is that of fby_refuse_dots() */
 };
 
 /* Count the files of the class folders below `path`, on a thread for each core.

@@ -133,6 +133,16 @@ static fby_err refuse_inner_pairs(const struct fby_class_folders *folders,
         inner, operand);
 }
 
+/* Are samples directly in the class folders? Beside the pictures in its folders, a
+ * single folder may hold a README. */
+static bool has_direct_samples(const struct fby_class_folders *folders)
+{
+    const struct fby_folder_counts *counts = &folders->counts;
+    return folders->n == 1 && counts->n_with_picture > 0
+               ? counts->has_direct_pictures
+               : counts->has_direct_files;
+}
+
 /* Refuse a single folder of folders, which may be a level too high. For several
  * of them, write a note. */
 static fby_err check_depth(const struct fby_class_folders *folders,
@@ -142,7 +152,7 @@ static fby_err check_depth(const struct fby_class_folders *folders,
     const char              *name   = folders->classes[0].name;
     char                     inner[160];
     if (search->class_depth != FBY_GUESS_ANY_DEPTH ||
-        folders->counts.has_direct_files) {
+        has_direct_samples(folders)) {
         return FBY_OK;
     }
     FBY_TRY(check_types(folders, why));
@@ -157,9 +167,9 @@ static fby_err check_depth(const struct fby_class_folders *folders,
         return FBY_OK;
     }
     return fby_error_set(why, FBY_CONFIG,
-        "the only folder, %.60s, holds no files but folders (%s); if these are "
-        "the classes, add %.60s to the path or --class-depth 2; if %.60s is "
-        "the class, add --class-depth 1",
+        "the only folder, %.60s, holds no pictures but folders (%s); if these "
+        "are the classes, add %.60s to the path or --class-depth 2; if %.60s "
+        "is the class, add --class-depth 1",
         fby_text_show(name).text, fby_text_show(inner).text,
         fby_text_show(name).text, fby_text_show(name).text);
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/init/guess.h"
 #include "tests/worker/source/sandbox.h"
@@ -463,8 +464,11 @@ static void folders_of_folders_ask_for_the_depth_of_the_classes(void **state)
     sandbox_write_text(sb, "p/photos/eel/1.jpg", "x");
     sandbox_write_text(sb, "p/photos/fox/1.jpg", "x");
     assert_refused(sb, "p", 0,
-        "the only folder, photos, holds no files but folders (cat, dog, eel, "
-        "...)");
+        "the only folder, photos, holds no pictures but folders (cat, dog, "
+        "eel, ...)");
+    sandbox_write_text(sb, "p/photos/notes.txt", "no sample");
+    assert_refused(sb, "p", 0, "the only folder, photos, holds no pictures");
+    assert_int_equal(unlink(sandbox_path(sb, "p/photos/notes.txt")), 0);
     assert_ok(fby_source_guess_at_depth(sandbox_path(sb, "p"), 0, 2,
         (struct fby_progress){.fn = NULL}, &guess, &why));
     assert_int_equal(guess.splits[0].classes, 4);

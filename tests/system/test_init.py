@@ -413,7 +413,7 @@ class Init(SystemTest):
         for i in range(SAMPLES):
             self.save(picture(i), f"photos/{'ab'[i % 2]}/{i}.png")
         said = self.refused()
-        self.assertIn("the only folder, photos, holds no files but folders "
+        self.assertIn("the only folder, photos, holds no pictures but folders "
                       "(a, b)", said)
         text = self.made("--class-depth", "2").read_text()
         self.assertIn("class_depth: 2", text)
