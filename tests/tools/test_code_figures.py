@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/code-figures on a small tree: the value of each figure."""
 
 import pathlib
