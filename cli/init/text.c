@@ -87,14 +87,14 @@ void fby_init_append_quoted(struct fby_buffer *out, const char *text)
     fby_init_append(out, "\"");
 }
 
-/* If there are several extensions of members, append a comment with them. */
+/* If there are several extensions of members, or columns, append a comment with
+ * them. */
 static void append_extensions(
     struct fby_buffer *out, const struct fby_init_summary *data)
 {
     char list[128];
     if (fby_init_list_extensions(data, list, sizeof(list)) > 1) {
-        fby_init_printf(
-            out, "# Extensions: %s; a field reads those of its from\n", list);
+        fby_init_printf(out, "# Names for `from`: %s\n", list);
     }
 }
 

@@ -81,7 +81,7 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
         .members                             = found,
         .n_members                           = 1};
     char                   *text    = text_of(&summary);
-    assert_null(strstr(text, "# Extensions"));
+    assert_null(strstr(text, "# Names for"));
     free(text);
     assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
     summary.samples = 64;
@@ -106,8 +106,7 @@ static void the_text_for_shards_works_at_once(void **state)
     assert_string_equal(made.split->content.fields[1].from[0], "cls");
     assert_non_null(strstr(made.text, "# Found: 100 samples in 4 shards\n"));
     assert_non_null(
-        strstr(made.text, "# Extensions: jpg, txt, jpeg, cls; a field "
-                          "reads those of its from\n"));
+        strstr(made.text, "# Names for `from`: jpg, txt, jpeg, cls\n"));
     written_fini(&made);
 }
 

@@ -116,8 +116,7 @@ static void a_folder_s_file_is_written_whole(void **state)
                       .n_members                           = 5};
     assert_text(&summary,
         HEAD "# Found: 64 samples, 300 classes\n"
-             "# Extensions: jpg, jpeg, en.txt; a field reads those of its "
-             "from\n" VERSION
+             "# Names for `from`: jpg, jpeg, en.txt\n" VERSION
              "splits:\n  train:\n    folder: \"/d\"\n" FULL DROP VAL(
                  "folder", "PATH") REST("64  ") "fields:\n" IMAGE("image",
                  "[jpg, jpeg]") "  label:\n    from: folder            # the "
@@ -160,8 +159,7 @@ static void a_file_of_shards_is_written_whole(void **state)
                       .n_members                           = 4};
     assert_text(&summary, HEAD
         "# Found: 1 sample in 1 shard\n"
-        "# Extensions: jpg, kind.cls, cls; a field reads those of its "
-        "from\n" VERSION
+        "# Names for `from`: jpg, kind.cls, cls\n" VERSION
         "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS SHORT VAL(
             "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
             "jpg") "  label:\n    from: kind.cls               # decimal text "
@@ -213,8 +211,7 @@ static void a_list_s_file_is_written_whole(void **state)
         .n_files                             = 2};
     assert_text(&summary, HEAD
         "# Found: 63 samples\n"
-        "# Extensions: eye.jpg, seg.png, kind, size, note, gaps; a field "
-        "reads those of its from\n" VERSION
+        "# Names for `from`: eye.jpg, seg.png, kind, size, note, gaps\n" VERSION
         "splits:\n  train:\n    list: \"/d/l.csv\"\n"
         "    files: [\"eye\", \"seg\"]      # columns of paths\n" FULL SHORT
             VAL("list", "PATH, files: [...]") REST("64  ") "fields:\n" IMAGE(
@@ -273,8 +270,7 @@ static void lists_and_objects_of_a_list_are_written_whole(void **state)
         .members                             = objects,
         .n_members                           = 9};
     assert_text(&summary, HEAD
-        "# Extensions: cap, box, none, m, n, o, p, q; a field reads those of "
-        "its from\n" VERSION
+        "# Names for `from`: cap, box, none, m, n, o, p, q\n" VERSION
         "splits:\n  train:\n    list: \"l.jsonl\"\n" FULL DROP VAL(
             "list", "PATH")
             REST(
