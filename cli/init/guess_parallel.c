@@ -248,6 +248,21 @@ static void note_members(struct fby_search *search,
     }
 }
 
+/* Add notes on the files that are no samples. */
+static void note_left_out(
+    struct fby_search *search, const struct fby_index *index)
+{
+    for (uint32_t i = 0; i < index->n_folders; i++) {
+        const struct fby_folder *folder = &index->folders[i];
+        if (folder->n_left_out > 0) {
+            fby_guess_note(search,
+                "left out: %s in %s, of a type that no sample has",
+                fby_plural(folder->n_left_out, "file").text,
+                fby_text_show(folder->name).text);
+        }
+    }
+}
+
 static fby_err add_parallel_split(struct fby_search *search, const char *path,
     const struct parallel_folders *folders, const char *below, const char *name,
     struct fby_error_detail *why)
@@ -275,6 +290,7 @@ static fby_err add_parallel_split(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         note_members(search, split, &index);
+        note_left_out(search, &index);
     }
     fby_index_fini(&index);
     return err == FBY_OK ? fby_guess_set_pattern(search, below, split, why)

@@ -239,6 +239,11 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_true(guess.splits[0].members[1].header_read);
     assert_false(
         guess.splits[0].members[1].may_be_ids); /* no PNG file at all */
+    sandbox_write_text(sb, "p/images/notes.txt", "x");
+    look(sb, "p");
+    assert_int_equal(guess.splits[0].samples, 1);
+    assert_non_null(strstr(guess.notes,
+        "left out: 1 file in images, of a type that no sample has\n"));
     sandbox_write_text(sb, "p/images/2.jpg", "x");
     assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
     sandbox_mkdir(sb, "p/Masks");

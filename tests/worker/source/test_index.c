@@ -92,6 +92,27 @@ static void missing_files_of_a_side_are_counted_and_named(void **state)
         "4 files missing: 10.* in b, 2.* in a, 3.* in a, ...; each");
 }
 
+static void files_of_a_type_that_no_sample_has_are_no_samples(void **state)
+{
+    const struct sandbox         *sb = *state;
+    const struct fby_dataset_spec spec =
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:p/{a,b}");
+    sandbox_write_text(sb, "data/p/a/notes.txt", "no sample");
+    sandbox_write_text(sb, "data/p/b/1.txt", "a text");
+    sandbox_write_text(sb, "data/p/b/README.md", "no sample");
+    sandbox_write_text(sb, "data/p/a/1.jpg", "a picture");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_sample_count(ds), 1);
+    assert_string_equal(
+        text_of(ds, 0, "b.txt"), "a text (file b/1.txt, sample 0)");
+    assert_false(fby_dataset_has_extension(ds, "a.txt"));
+    fby_dataset_destroy(&ds);
+    sandbox_write_text(sb, "data/p/b/2.txt", "a text");
+    sandbox_write_text(sb, "data/p/a/3.png", "a picture");
+    sandbox_refuses(&spec, FBY_CONFIG,
+        "2 files missing: 2.* in a, 3.* in b; each folder has");
+}
+
 static void the_name_of_a_side_and_an_extension_have_63_bytes(void **state)
 {
     const struct sandbox         *sb = *state;
@@ -497,6 +518,7 @@ int main(void)
         IN_SANDBOX(each_source_has_a_manifest_of_its_own),
         IN_SANDBOX(a_source_that_cannot_be_opened_leaves_no_file_open),
         IN_SANDBOX(an_open_dataset_holds_its_few_files_and_no_more),
+        IN_SANDBOX(files_of_a_type_that_no_sample_has_are_no_samples),
         IN_SANDBOX(the_name_of_a_side_and_an_extension_have_63_bytes),
     };
     return cmocka_run_group_tests_name(

@@ -26,10 +26,10 @@ struct fby_folder_file {
 
 /* A class folder, or one of several parallel folders. */
 struct fby_folder {
-    char                   *name;  /* relative to the location's folder */
-    struct fby_folder_file *files; /* in order of key, then suffix */
-    uint32_t                count; /* number of files */
-    uint32_t n_left_out;           /* files of samples that no field reads */
+    char                   *name;       /* relative to the location's folder */
+    struct fby_folder_file *files;      /* in order of key, then suffix */
+    uint32_t                count;      /* number of files */
+    uint32_t                n_left_out; /* files that are no samples */
     uint32_t n_dangling; /* skipped links, in the first folder also those
                             beside the folders */
 };

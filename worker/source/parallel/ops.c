@@ -2,19 +2,24 @@
 /* Index parallel folders, such as images/ and masks/. Each of them is a side.
  * Threads list the files of all sides. The key of a file is its path within its
  * side, up to the first dot of the file name. Files with the same key are one
- * sample, which needs at least one file on each side. */
+ * sample, which needs at least one file on each side. Files such as notes.txt
+ * beside pictures, of a type that no complete sample has and no decoder reads,
+ * are no samples. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/mem.h"
 #include "common/plural.h"
+#include "pipeline/fields/kind.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/index_build.h"
 #include "worker/source/ops.h"
 #include "worker/source/shard_builder.h"
 
 enum { MAX_NAMED = 3 /* missing files that the error names */ };
+enum { MAX_TYPES = 32 /* of files of complete samples */ };
 
 static fby_err walk_side(void *arg, uint32_t i, const atomic_bool *stop,
     struct fby_error_detail *why)
@@ -30,6 +35,11 @@ struct missing {
     char     names[200]; /* the first MAX_NAMED of them, for the error */
 };
 
+struct side_type { /* a type of files on a side */
+    uint32_t    side;
+    const char *suffix; /* with its dot; borrowed from a path */
+};
+
 struct merge { /* merges the sorted files of all sides into samples */
     struct fby_index          *out;
     struct fby_parallel_folder sides[FBY_MAX_PARALLEL];
@@ -37,6 +47,8 @@ struct merge { /* merges the sorted files of all sides into samples */
     struct fby_folder_file    *end[FBY_MAX_PARALLEL];  /* per side */
     struct fby_shard_builder   builder;                /* the samples so far */
     struct missing             missing;
+    struct side_type           types[MAX_TYPES]; /* those of complete samples */
+    uint32_t                   n_types;
 };
 
 struct key { /* not terminated by NUL */
@@ -82,6 +94,92 @@ static bool next_has_key(const struct merge *m, uint32_t side, struct key key)
            compare_keys(next_key(m, side), key) == 0;
 }
 
+static const char *next_suffix(const struct merge *m, uint32_t side)
+{
+    struct key next = next_key(m, side);
+    return next.text + next.size;
+}
+
+static bool is_known_type(
+    const struct merge *m, uint32_t side, const char *suffix)
+{
+    uint32_t i = 0;
+    while (i < m->n_types && (m->types[i].side != side ||
+                                 strcmp(m->types[i].suffix, suffix) != 0)) {
+        i++;
+    }
+    return i < m->n_types;
+}
+
+static void move_to_first_files(struct merge *m)
+{
+    for (uint32_t i = 0; i < m->out->n_folders; i++) {
+        m->next[i] = m->out->folders[i].files;
+        m->end[i]  = m->next[i] + m->out->folders[i].count;
+    }
+}
+
+/* Find the types of files of complete samples. */
+static void find_types(struct merge *m)
+{
+    struct key key = {NULL, 0};
+    move_to_first_files(m);
+    while (find_smallest_key(m, &key)) {
+        uint32_t n = m->out->n_folders;
+        uint32_t i = 0;
+        while (i < n && next_has_key(m, i, key)) {
+            i++;
+        }
+        bool is_complete = i == n;
+        for (i = 0; i < n; i++) {
+            for (; next_has_key(m, i, key); m->next[i]++) {
+                const char *suffix = next_suffix(m, i);
+                if (is_complete && m->n_types < MAX_TYPES &&
+                    !is_known_type(m, i, suffix)) {
+                    m->types[m->n_types++] = (struct side_type){i, suffix};
+                }
+            }
+        }
+    }
+    move_to_first_files(m);
+}
+
+/* Skip the next files of this key if they are no sample, and count them. Returns
+ * false if they are one. */
+static bool skip_files(struct merge *m, struct key key)
+{
+    struct fby_folder_file *first[FBY_MAX_PARALLEL];
+    bool is_sample = m->n_types == 0 || m->n_types == MAX_TYPES;
+    memcpy(first, m->next, sizeof(first));
+    for (uint32_t i = 0; i < m->out->n_folders; i++) {
+        for (; next_has_key(m, i, key); m->next[i]++) {
+            const char *suffix = next_suffix(m, i);
+            is_sample          = is_sample || is_known_type(m, i, suffix) ||
+                        fby_field_kind_for(suffix + 1)->id != FBY_DECODE_BYTES;
+        }
+    }
+    for (uint32_t i = 0; i < m->out->n_folders && !is_sample; i++) {
+        m->out->folders[i].n_left_out += (uint32_t)(m->next[i] - first[i]);
+    }
+    if (is_sample) {
+        memcpy(m->next, first, sizeof(first));
+    }
+    return !is_sample;
+}
+
+static void log_left_out(const struct fby_index *index)
+{
+    for (uint32_t i = 0; i < index->n_folders; i++) {
+        if (index->folders[i].n_left_out > 0) {
+            fby_info("FILES-LEFT-OUT",
+                "%s of %s:%s in %s left out: no sample has such files",
+                fby_plural(index->folders[i].n_left_out, "file").text,
+                fby_root_name(index->root), index->location.base,
+                index->folders[i].name);
+        }
+    }
+}
+
 static void add_missing(struct merge *m, uint32_t side, struct key key)
 {
     size_t used = strlen(m->missing.names);
@@ -125,6 +223,9 @@ static fby_err merge_sides(struct merge *m, struct fby_error_detail *why)
 {
     struct key key = {NULL, 0};
     while (find_smallest_key(m, &key)) {
+        if (skip_files(m, key)) {
+            continue;
+        }
         FBY_TRY(fby_shard_builder_begin_sample(
             &m->builder, key.text, key.size, FBY_SHARD_NO_CLASS, why));
         for (uint32_t i = 0; i < m->out->n_folders; i++) {
@@ -179,15 +280,15 @@ static fby_err index_parallel(
     if (err == FBY_OK) {
         for (uint32_t i = 0; i < out->n_folders; i++) {
             fby_location_parallel_folder(out->location.rest, i, &m->sides[i]);
-            m->next[i] = out->folders[i].files;
-            m->end[i]  = out->folders[i].files + out->folders[i].count;
         }
+        find_types(m);
         err           = merge_sides(m, why);
         out->shards   = m->builder.shards;
         out->n_shards = m->builder.count;
     }
     if (err == FBY_OK) {
         err = check_complete(m, why);
+        log_left_out(out);
     }
     fby_listing_log_dangling(out->root, out->location.base,
         fby_folders_count_dangling(out->folders, out->n_folders));
