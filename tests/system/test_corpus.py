@@ -1680,6 +1680,9 @@ CORPUS = [
     ("lost+found beside class folders", all_of(
         pictures_at("a/1.jpg", "c/1.jpg"), empty("lost+found")),
      {"label": Counter([0, 1])}),
+    ("small pictures of a NAS beside and in class folders",
+     pictures_at("a/1.jpg", "c/1.jpg", "@eaDir/1.jpg", "c/@eaDir/2.jpg"),
+     {"label": Counter([0, 1])}),
     ("lost+found beside a flat folder", all_of(
         pictures_at("1.jpg", "2.jpg"), empty("lost+found")),
      {"image": (2, *IMAGE)}),

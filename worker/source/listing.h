@@ -5,8 +5,9 @@
  * target: as a file or directory, with the target's stamp. The target must be
  * beneath a root. A link to no file is skipped and counted. Sockets, pipes,
  * devices and hidden entries are skipped, and what systems make: Thumbs.db,
- * ehthumbs.db, desktop.ini, __MACOSX, lost+found, $RECYCLE.BIN and System Volume
- * Information, in upper or lower case. A directory in a zip archive is listed in the same way. */
+ * ehthumbs.db, desktop.ini, __MACOSX, lost+found, $RECYCLE.BIN, System Volume
+ * Information and @eaDir (small pictures of Synology's NAS), in upper or lower
+ * case. A directory in a zip archive is listed in the same way. */
 #ifndef FBY_WORKER_SOURCE_LISTING_H
 #define FBY_WORKER_SOURCE_LISTING_H
 

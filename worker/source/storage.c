@@ -44,7 +44,7 @@ static bool is_skipped(const char *name)
 {
     static const char *const made_by_systems[] = {"Thumbs.db", "ehthumbs.db",
         "desktop.ini", "__MACOSX", "lost+found", "$RECYCLE.BIN",
-        "System Volume Information"};
+        "System Volume Information", "@eaDir"};
     size_t n = sizeof(made_by_systems) / sizeof(made_by_systems[0]);
     size_t i = 0;
     while (i < n && strcasecmp(name, made_by_systems[i]) != 0) {
