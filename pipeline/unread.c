@@ -40,6 +40,9 @@ struct unread_format {
     NOT_READ("video")                                       \
     "extract pictures into a folder for each class first: " \
     "ffmpeg -i FILE FOLDER/%06d.jpg"
+#define SPREADSHEET           \
+    NOT_READ("a spreadsheet") \
+    "save each sheet as a .csv file with a header"
 #define ZIP                                                                 \
     "a zip archive (FILE) is read as a folder of pictures (folder: PATH); " \
     "for other data unpack it first: unzip FILE -d FOLDER"
@@ -83,6 +86,9 @@ static const struct unread_format formats[] = {
     {".flac", SAVE_ARRAYS("audio")},
     {".mp3", SAVE_ARRAYS("audio")},
     {".ogg", SAVE_ARRAYS("audio")},
+    {".xlsx", SPREADSHEET},
+    {".xls", SPREADSHEET},
+    {".ods", SPREADSHEET},
     {".mp4", VIDEO},
     {".mkv", VIDEO},
     {".avi", VIDEO},

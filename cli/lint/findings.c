@@ -359,6 +359,11 @@ static void find_random_ops(
     struct fby_finding *finding = append(self, FBY_FINDING_RANDOM, field, line);
     set_text(finding->found, "%s in split '%s', which is %s", names,
         facts->split, is_named ? "for evaluation by its name" : "not shuffled");
+    if (strcmp(facts->split, "train") == 0) {
+        set_text(finding->advice,
+            "shuffle: full in the split; or leave these ops out");
+        return;
+    }
     set_text(finding->advice,
         "only: train at each of them, and instead of a crop for example resize "
         "and center_crop with only: %s",

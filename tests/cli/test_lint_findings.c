@@ -136,6 +136,8 @@ static void random_ops_are_for_training(void **state)
     facts.is_shuffled = false;
     assert_int_equal(find(), 1);
     assert_non_null(strstr(findings[0].found, "which is not shuffled"));
+    assert_non_null(strstr(findings[0].advice, "shuffle: full"));
+    assert_null(strstr(findings[0].advice, "only:"));
     content[0].n_device = 0;
     content[0].n_ops    = 1; /* only a resize */
     assert_int_equal(find(), 0);

@@ -99,6 +99,8 @@ static void other_formats_say_what_is_read_instead(void **state)
         assert_file(names[i][0], "tar shards");
     }
     assert_file("a.mp4", "ffmpeg -i a.mp4");
+    assert_file("a.xlsx", "a spreadsheet (a.xlsx) is not read yet; save each "
+                          "sheet as a .csv file with a header");
 }
 
 static void files_of_arrays_say_how_to_save_them_with_numpy(void **state)
