@@ -26,7 +26,8 @@ static size_t length_of_mark(const char *text)
         (at[0] == 0xcd && at[1] >= 0x80 && at[1] <= 0xaf)) {
         return 2;
     }
-    bool is_kana   = at[0] == 0xe3 && at[1] == 0x82 && (at[2] & 0xfe) == 0x98;
+    bool is_kana =
+        at[0] == 0xe3 && at[1] == 0x82 && (at[2] == 0x99 || at[2] == 0x9a);
     bool is_hangul = at[0] == 0xe1 && ((at[1] == 0x85 && at[2] >= 0xa0) ||
                                           at[1] == 0x86 || at[1] == 0x87);
     return is_kana || is_hangul ? 3 : 0;

@@ -620,6 +620,9 @@ ROWS = [
                          "tea/0.jpg"),
            r"caf\xc3\xa9 and cafe\xcc\x81" + " (caf\xe9)",
            Counter([0, 1, 1, 2]), []),
+          ("kana", ("\u30d1/0.jpg", "\u30cf\u309a/0.jpg", "a/0.jpg"),
+           r"\xe3\x83\x91 and \xe3\x83\x8f\xe3\x82\x9a" + " (\u30d1)",
+           Counter([0, 1, 1]), []),
           ("val", ("train/\ud55c\u30ac/0.jpg", "train/a/0.jpg",
                    "val/\u1112\u1161\u11ab\u30ab\u3099/0.jpg"),
            r"\xed\x95\x9c\xe3\x82\xac and \xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"
