@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/init/refuse_layouts.h"
 #include "cli/init/split_names.h"
 #include "common/mem.h"
 #include "pipeline/location.h"
@@ -94,6 +95,9 @@ fby_err fby_guess_zip(struct fby_search *search, const char *path,
     }
     if (err == FBY_OK) {
         err = fby_guess_splits_below(search, folder, name, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_refuse_class_texts(search, why);
     }
     search->root   = root;
     search->in_zip = false;

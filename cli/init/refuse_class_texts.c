@@ -74,9 +74,10 @@ fby_err fby_refuse_class_texts(
         return FBY_OK;
     }
     if (search->in_zip) {
-        return fby_error_set(why, FBY_CONFIG,
-            "texts in class folders are not read: unpack the archive, and run "
-            "init again");
+        return fby_guess_unpack_first(search,
+            fby_error_set(why, FBY_CONFIG, "%s in class folders are not read",
+                is_csv ? "lists" : "texts"),
+            why);
     }
     const char *dir =
         guess->n_splits > 1 ? "" : path_of(search, &guess->splits[0]);

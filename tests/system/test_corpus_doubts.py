@@ -606,6 +606,14 @@ ROWS = [
                                [("test", {"label": [0, 0, 1, 1]})]),
           (" of a split", ["20news-bydate-train/", "20news-bydate-test/"],
            "20news-bydate-train/", []))),
+    *((f"class folders of texts in an archive: {name}", zipped(files), Remedy(
+        f"{what} in class folders are not read; unpack the archive first:\n(cd /",
+        "data", Remedy(f"{what} in class folders are not read: ", told, shapes)))
+      for name, files, what, told, shapes in (
+          ("no extension", newsgroups("", operand=""), "texts", "texts",
+           {"label": Counter([0, 0, 1, 1])}),
+          ("splits", newsgroups("train/", "test/", operand=""), "texts", "texts",
+           {"label": Counter([0, 0, 1, 1])}))),
     ("class folders of other files without an extension", files_named(
         "a/1", "b/1", "c/x.bin"),
      "the class folder a has no files with an extension, such as 7.jpg: add"),
