@@ -142,11 +142,26 @@ static void advise(const struct fby_checked_dir *layout,
     snprintf(program, sizeof(program), "P = '%s'; M = '%s'; %s; %s",
         folders->pictures, masks, fby_program_pairs_folders,
         fby_program_write_lists);
-    if (!layout->search->in_zip && fby_shell_is_plain(folders->pictures) &&
-        fby_shell_is_plain(folders->masks) &&
-        fby_shell_is_plain(folders->other)) {
-        fby_guess_advise(layout->search, "", lead, program);
+    fby_guess_advise(layout->search, "", lead, program);
+}
+
+/* Add the commands for both folders, and write what the message says of the first.
+ * "": there are none, since a name needs quotes, or the folders are in an archive. */
+static void advise_both(const struct fby_checked_dir *layout,
+    const struct mask_folders *folders, char out[80])
+{
+    char lead[80];
+    out[0] = '\0';
+    if (layout->search->in_zip || !fby_shell_is_plain(folders->pictures) ||
+        !fby_shell_is_plain(folders->masks) ||
+        !fby_shell_is_plain(folders->other)) {
+        return;
     }
+    snprintf(
+        lead, sizeof(lead), "for those in %.40s instead: ", folders->masks);
+    advise(layout, folders, folders->other, "");
+    advise(layout, folders, folders->masks, lead);
+    snprintf(out, 80, "; for those in %.40s:", folders->other);
 }
 
 fby_err fby_refuse_two_masks(struct fby_search *search, const char *path,
@@ -154,20 +169,16 @@ fby_err fby_refuse_two_masks(struct fby_search *search, const char *path,
 {
     const struct fby_checked_dir layout  = {search, path, listing};
     struct mask_folders          folders = {.pictures = NULL};
-    char                         lead[80];
+    char                         then[80];
     if (!find_named(&layout, &folders) || !find_other(&layout, &folders)) {
         return FBY_OK;
     }
     FBY_TRY(refuse_unread(&layout, folders.pictures, why));
     FBY_TRY(refuse_unread(&layout, folders.other, why));
-    snprintf(lead, sizeof(lead), "for those in %.40s instead: ", folders.masks);
-    advise(&layout, &folders, folders.other, "");
-    advise(&layout, &folders, folders.masks, lead);
+    advise_both(&layout, &folders, then);
     return fby_error_set(why, FBY_CONFIG,
         "%.40s and %.40s may both have the masks of the pictures in %.40s: "
-        "write lists with those that you need, and run init again; for those "
-        "in %.40s:",
+        "write lists with those that you need, and run init again%s",
         fby_text_show(folders.other).text, fby_text_show(folders.masks).text,
-        fby_text_show(folders.pictures).text,
-        fby_text_show(folders.other).text);
+        fby_text_show(folders.pictures).text, then);
 }

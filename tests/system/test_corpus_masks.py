@@ -53,8 +53,8 @@ def coloured_files(*names):
     return make
 
 
-def class_dict(root):
-    save(root / "class_dict.csv",
+def class_dict(root, name="class_dict.csv"):
+    save(root / name,
          "name,r,g,b\nsky,128,128,128\npole,64,0,128\ntree,0,128,0\n")
 
 
@@ -103,6 +103,15 @@ DRIVE = Remedy(
     "1st_manual and mask may both have the masks of the pictures in images: write "
     "lists with those that you need, and run init again; for those in 1st_manual:\n"
     "(cd /", "", {"image": (4, *IMAGE), "mask": lambda masks: masks.max() > 0})
+
+
+def renamed(make, name, new):
+    def make_renamed(root):
+        make(root)
+        (root / name).rename(root / new)
+    return make_renamed
+
+
 def labelme(name, *kinds):
     """LabelMe's JSON in files of this name, with a shape of each kind."""
     corners = {"rectangle": [[36, 30], [12, 10]],
@@ -165,14 +174,13 @@ ROWS = [
             Note(COLOURS, {"image": (4, *IMAGE)},
                  {"train": {"mask": CLASSES}})))
       for folder in ("", "train/")),
-    *((f"a list of masks in colours: {name}", all_of(
-        listed_masks(name, text), class_dict), Note(
-            COLOURS, {"image": (4, *IMAGE)},
-            {"train": {"mask": CLASSES}}))
-      for name, text in (
-          ("train.csv", "Image,Mask\n" + "".join(
+    *((f"a list of masks in colours: {name}, {table}", all_of(
+        listed_masks(name, text), lambda root, table=table: class_dict(root, table)),
+       Note(COLOURS, {"image": (4, *IMAGE)}, {"train": {"mask": CLASSES}}))
+      for name, table, text in (
+          ("train.csv", "Class_Dict.csv", "Image,Mask\n" + "".join(
               f"im/{i}.jpg,ma/{i}.png\n" for i in range(4))),
-          ("train.jsonl", "".join(json.dumps(
+          ("train.jsonl", "class_dict.csv", "".join(json.dumps(
               {"image": f"im/{i}.jpg", "mask": f"ma/{i}.png"}) + "\n"
               for i in range(4))))),
     *((f"COCO's JSON beside images: a second box with {more}",
@@ -214,6 +222,13 @@ ROWS = [
       for kind, name, *splits in (
           ("png", "splits", "training/", "test/"), ("png", "no splits", ""),
           ("same", "files of the same names", "training/"))),
+    ("DRIVE with a name that needs quotes", renamed(
+        drive("png", ""), "1st_manual", "1st manual"),
+     "1st manual and mask may both have the masks of the pictures in images: write "
+     "lists with those that you need, and run init again\n"),
+    ("DRIVE in an archive", test_corpus.zipped(drive("png", "")), Remedy(
+        "write lists with those that you need, and run init again; unpack the "
+        "archive first:\n(cd /", "data", DRIVE)),
     ("DRIVE as it is", drive("tif", "training/", "test/"), Remedy(
         "TIFF pictures (training/images/", "", Remedy(
             "GIF pictures (training/1st_manual/", "", DRIVE)),

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Numbers the colours of the masks, whose paths in the folder of links W are in files: by
-# the rows of class_dict.csv (name, red, green, blue), if it is there or in the folder
-# above, else in order of red, green, blue.
+# the rows of class_dict.csv (name, red, green, blue), which may have capitals in its name,
+# if it is there or in the folder above, else in order of red, green, blue.
 import csv
 read = lambda f: n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]
 files or exit('no masks are found by their relative paths')
-Q = [r for f in [*find('*class_dict*.csv'), *glob.glob('../*class_dict*.csv')][:1]
+Q = [r for f in [f for f in find('*.csv') + glob.glob('../*.csv')
+                 if 'class_dict' in os.path.basename(f).lower()][:1]
      for r in list(csv.reader(open(f, newline='', encoding='utf-8-sig')))[1:] if r]
 K = {int(r[1]) * 65536 + int(r[2]) * 256 + int(r[3]): i for i, r in enumerate(Q)} or {
     c: i for i, c in enumerate(sorted({c for f in files for c in n.unique(read(f))}))}
