@@ -138,17 +138,18 @@ void bench_warm_up(const char *name, double (*measure)(void *), void *arg)
     double  elapsed_s                = 0;
     int64_t begun_ns                 = fby_now_ns();
     size_t  n                        = 0;
-    while (!bench_is_warm(elapsed_s, times, n) && elapsed_s < LIMIT_S) {
+    while (elapsed_s < LIMIT_S) {
         memmove(times, times + 1, sizeof(times) - sizeof(times[0]));
         times[BENCH_STEADY_RUNS - 1] = measure(arg);
         n         = n < BENCH_STEADY_RUNS ? n + 1 : BENCH_STEADY_RUNS;
         elapsed_s = (double)(fby_now_ns() - begun_ns) / 1e9;
+        if (bench_is_warm(elapsed_s, times, n)) {
+            return;
+        }
     }
-    if (elapsed_s >= LIMIT_S) {
-        printf("%s: do not trust these figures: after %d s of warming up, runs "
-               "still differ by more than 1 %%\n",
-            name, LIMIT_S);
-    }
+    printf("%s: do not trust these figures: after %d s of warming up, runs "
+           "still differ by more than 1 %%\n",
+        name, LIMIT_S);
 }
 
 uint64_t bench_random(uint64_t *state)

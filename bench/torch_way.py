@@ -40,11 +40,13 @@ def measure(torch, name, once):
 def warm_up(name, round_us):
     """Call round_us() as bench_warm_up() of bench.h does."""
     begun, times = time.monotonic(), []
-    while (elapsed := time.monotonic() - begun) < 5:
+    elapsed = 0
+    while elapsed < 5:
+        times.append(round_us())
         last = times[-5:]
+        elapsed = time.monotonic() - begun
         if elapsed >= 0.5 and len(last) == 5 and max(last) <= min(last) * 1.01:
             return
-        times.append(round_us())
     print(f"{name}: do not trust these figures: after 5 s of warming up, runs "
           "still differ by more than 1 %")
 
