@@ -6,7 +6,8 @@
  * class, and the centre and size of its box. Its polygons, keypoints and turned
  * boxes have more numbers. In KITTI's label_2/7.txt a line has the class in words,
  * and further numbers. A file of one word has the class of its picture. LabelMe's JSON
- * has shapes, of which rectangles are boxes. Pictures without objects may have no file, so such a folder cannot be one of parallel folders. */
+ * has shapes, of which rectangles are boxes. Pictures without objects may have no file,
+ * so such a folder cannot be one of parallel folders. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
