@@ -285,6 +285,35 @@ class Masks(test_corpus.Corpus):
                         "stored: remove the orientation from copies of such "
                         "pictures (exiftool -Orientation=), or turn their boxes\n")
 
+    def test_boxes_without_the_size_of_their_picture_are_refused(self):
+        def sizes_removed(root):
+            coco("annotations.json", "images")(root)
+            data = json.loads((root / "annotations.json").read_text())
+            del data["images"][2]["width"]
+            save(root / "annotations.json", json.dumps(data))
+
+        def null_sizes(root):
+            labelme("labels/{}.json", "rectangle")(root)
+            path = root / "labels/2.json"
+            save(path, path.read_text().replace(": 48", ": null"))
+
+        for name, make in (("annotations.json", sizes_removed),
+                           ("labels/2.json", null_sizes),
+                           ("Annotations/0.xml", xml("Annotations/{}.xml",
+                                                     size=(0, 0)))):
+            with self.subTest(name):
+                root = self.cluster.path(name.replace("/", "."))
+                make(root)
+                files("images/{}.jpg")(root)
+                said = self.run_one("init", root).stderr
+                command = said[said.index("(cd "):].splitlines()[0].split(
+                    " && forebay init ")[0]
+                number = "0" if "xml" in name else "2"
+                self.assertEqual(
+                    self.fails(command),
+                    f"{name} has no width and height of images/{number}.jpg, by "
+                    "which its boxes are divided: add them\n")
+
     def test_a_mask_as_its_picture_is_stored_is_not_stretched(self):
         root = self.cluster.path("turned")
         turned_with_masks(48, 40)(root)

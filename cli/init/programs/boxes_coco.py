@@ -6,7 +6,8 @@
 import json, os
 text = lambda f: f.replace('instances_', 'captions_').replace(
     'person_keypoints_', 'captions_')
-[check(os.path.join(os.path.dirname(s), p + i['file_name']), i['width'], i['height'], f)
+[check(os.path.join(os.path.dirname(s), p + i['file_name']),
+    i.get('width'), i.get('height'), f)
     for f, s, p in L if 'bbox' in open(f).read()
     for i in json.load(open(f))['images'][:256]]
 X = [f for f, s, p in L if os.path.basename(f).startswith('captions')]
