@@ -5,7 +5,7 @@
 import csv
 read = lambda f: n.array(I.open(f).convert('RGB')) @ [65536, 256, 1]
 files or exit('no masks are found by their relative paths')
-Q = [r for f in [f for f in find('*.csv') + glob.glob('../*.csv')
+Q = [r for f in [f for f in sorted(find('*.csv')) + glob.glob('../*.csv')
                  if 'class_dict' in os.path.basename(f).lower()][:1]
      for r in list(csv.reader(open(f, newline='', encoding='utf-8-sig')))[1:] if r]
 K = {int(r[1]) * 65536 + int(r[2]) * 256 + int(r[3]): i for i, r in enumerate(Q)} or {
