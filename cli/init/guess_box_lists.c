@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* guess_box_lists.c - the programs that write lists of boxes, from text files
- * as YOLO's and KITTI's, and XML files as Pascal VOC's, and the notes that
- * have them.
+ * as YOLO's and KITTI's, XML files as Pascal VOC's, and JSON as LabelMe's, and
+ * the notes that have them.
  *
  * The files of boxes lie in a folder of their own, as labels/7.txt for
  * images/7.jpg, or beside the pictures. */
