@@ -6,11 +6,13 @@
  * No table of characters is needed: a letter with marks after it corresponds to one
  * other character. This takes different accents for one, in names of two forms only. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/init/guess_folders.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/programs.h"
+#include "common/mem.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
 
@@ -92,22 +94,48 @@ static fby_err refuse(struct fby_search *search, const char *name,
     return fby_guess_unpack_first(search, err, why);
 }
 
-/* Compare each of the folders that has marks with all the others. */
+static bool has_other_letters(const char *name)
+{
+    while (*name != '\0' && (unsigned char)*name < 0x80) {
+        name++;
+    }
+    return *name != '\0';
+}
+
+/* List the names with letters that may be composed, and without marks. Returns their
+ * number. Thousands of classes are usually of one form, so few are compared. */
+static uint32_t list_composed(
+    const struct fby_folder *folders, uint32_t n, const char **out)
+{
+    uint32_t n_composed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = folders[i].name;
+        if (has_other_letters(name) && !has_mark(name)) {
+            out[n_composed++] = name;
+        }
+    }
+    return n_composed;
+}
+
+/* Compare each of the folders that has marks with all the others that have none. */
 static fby_err compare(struct fby_search *search,
     const struct fby_folder *folders, uint32_t n,
     const struct fby_folder *others, uint32_t n_others,
     struct fby_error_detail *why)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    const char **composed = fby_zalloc((n_others + 1) * sizeof(*composed));
+    uint32_t     m        = list_composed(others, n_others, composed);
+    fby_err      err      = FBY_OK;
+    for (uint32_t i = 0; i < n && err == FBY_OK && m > 0; i++) {
         bool may_be = has_mark(folders[i].name);
-        for (uint32_t k = 0; k < n_others && may_be; k++) {
-            if (strcmp(folders[i].name, others[k].name) != 0 &&
-                is_decomposed(folders[i].name, others[k].name)) {
-                return refuse(search, folders[i].name, others[k].name, why);
-            }
+        for (uint32_t k = 0; k < m && may_be && err == FBY_OK; k++) {
+            err = is_decomposed(folders[i].name, composed[k])
+                      ? refuse(search, folders[i].name, composed[k], why)
+                      : FBY_OK;
         }
     }
-    return FBY_OK;
+    free(composed);
+    return err;
 }
 
 fby_err fby_refuse_unicode_forms(struct fby_search *search,
