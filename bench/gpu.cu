@@ -11,7 +11,7 @@
 enum { LAUNCHES = 50, MAX_BUFFERS = 64 };
 
 struct kernel_bench {
-    const struct gpu_case *about;
+    const struct gpu_case *gpu_case;
     struct gpu_batch       batch;
     int                    n_buffers; /* used in turn */
     uint8_t *arenas[MAX_BUFFERS];     /* device memory: input of the kernel */
@@ -22,8 +22,8 @@ static void make_buffers(struct kernel_bench *self, enum gpu_case_number number)
 {
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    self->about          = &gpu_cases[number];
-    self->batch          = gpu_batch_make(number, self->about->rows);
+    self->gpu_case          = &gpu_cases[number];
+    self->batch          = gpu_batch_make(number, self->gpu_case->rows);
     uint64_t cache_bytes = static_cast<uint64_t>(properties.l2CacheSize);
     self->n_buffers      = static_cast<int>(std::min<uint64_t>(
         4 * cache_bytes / self->batch.moved_bytes + 2, MAX_BUFFERS));
@@ -33,7 +33,7 @@ static void make_buffers(struct kernel_bench *self, enum gpu_case_number number)
     }
     CHECK(cudaMemset(self->outs[0], GPU_UNTOUCHED, self->batch.out_bytes));
     gpu_launch(&self->batch, self->arenas[0], self->outs[0], nullptr);
-    gpu_require_expected(self->about->name, &self->batch, self->outs[0]);
+    gpu_require_expected(self->gpu_case->name, &self->batch, self->outs[0]);
 }
 
 static void free_buffers(struct kernel_bench *self)
@@ -75,7 +75,7 @@ static double compare_kernels(enum gpu_case_number number)
     double              ratios[GPU_PAIRS];
     double              times[GPU_PAIRS];
     make_buffers(&bench, number);
-    const char *name = bench.about->name;
+    const char *name = bench.gpu_case->name;
     gpu_warm_up(name,
         [&] { return measure_s(&bench, KERNEL) + measure_s(&bench, COPY); });
     for (int i = 0; i < GPU_PAIRS; i++) {
@@ -86,8 +86,8 @@ static double compare_kernels(enum gpu_case_number number)
     double ratio    = bench_median(ratios, GPU_PAIRS);
     printf("%s: %.1f us, %.0f GB/s read and written\n", name, launch_s * 1e6,
         static_cast<double>(bench.batch.moved_bytes) / launch_s / 1e9);
-    if (bench.about->goal > 0) {
-        bench_judge(name, ratio, BENCH_AT_LEAST, bench.about->goal);
+    if (bench.gpu_case->goal > 0) {
+        bench_judge(name, ratio, BENCH_AT_LEAST, bench.gpu_case->goal);
     } else {
         gpu_print_value(name, ratio, "of the speed of copies");
     }

@@ -76,9 +76,9 @@ static inline uint8_t *gpu_upload(const struct gpu_batch *batch)
     return static_cast<uint8_t *>(device);
 }
 
-/* Launch the expansion of a batch. `arena` is its copy in device memory. The
- * grey sums of a batch grow with each launch, so only the first one of a copy
- * makes the expected values. */
+/* Launch the expansion of a batch. `arena` is its copy in device memory. Each
+ * launch adds to the grey sums in the arena, so only the first one for a copy
+ * gives the expected values. */
 static inline void gpu_launch(
     const struct gpu_batch *batch, void *arena, void *out, cudaStream_t stream)
 {

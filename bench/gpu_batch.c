@@ -46,7 +46,7 @@ static struct fby_codec_job codec_job(const struct packer *self)
                    .params = fby_layout_codec_params(&self->field.layout.fields[0]),
                    .scratch = &scratch,
     };
-    if (self->field.about->packed) {
+    if (self->field.gpu_case->packed) {
         job.coding = (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK};
     }
     return job;
@@ -87,13 +87,14 @@ static void append_chunks(struct packer *self)
         struct fby_bytes_in raw = {
             self->field.raw + span.raw_offset, self->field.sent[i].raw_bytes};
         struct fby_arena_chunk *chunk   = &self->chunks[i];
-        chunk->packed                   = self->field.about->packed;
+        chunk->packed                   = self->field.gpu_case->packed;
         chunk->offset                   = reserve(self, 0);
         size_t                     size = 0;
         const struct fby_bytes_out out  = {self->batch.arena + chunk->offset,
              fby_codec_encode_capacity(&job, raw.size)};
         if (fby_codec_encode(&job, raw, out, &size) != FBY_OK) {
-            bench_die("%s: a chunk cannot be encoded", self->field.about->name);
+            bench_die(
+                "%s: a chunk cannot be encoded", self->field.gpu_case->name);
         }
         chunk->bytes = (uint32_t)size;
         (void)reserve(self, size);
@@ -243,7 +244,7 @@ static void read_ragged_rows(struct packer *self)
 {
     struct fby_error_detail            why = {""};
     const struct fby_ragged_offsets_in in  = {
-         .name         = self->field.about->name,
+         .name         = self->field.gpu_case->name,
          .layout       = &self->field.layout,
          .raw          = self->batch.arena,
          .arena_chunks = self->chunks,
@@ -255,7 +256,7 @@ static void read_ragged_rows(struct packer *self)
 }
 
 /* Set offsets and size of the tensors, and the bytes that a GPU moves. */
-static void place_tensors(struct packer *self)
+static void lay_out_tensors(struct packer *self)
 {
     struct gpu_batch *batch = &self->batch;
     uint32_t          n     = self->field.plan.n_tensors;
@@ -310,7 +311,7 @@ struct gpu_batch gpu_batch_make(enum gpu_case_number number, uint32_t rows)
     if (fby_expansion_is_ragged(&self->field.plan)) {
         read_ragged_rows(self);
     }
-    place_tensors(self);
+    lay_out_tensors(self);
     finish_arena(self, work);
     expand_on_host(self);
     struct gpu_batch batch = self->batch;

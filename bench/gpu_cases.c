@@ -37,7 +37,7 @@ const struct gpu_case gpu_cases[GPU_CASES] = {
     {"gpu_one_hot", ONE_HOT, 65536, false, 0},
 };
 
-void gpu_paint_pixels(uint8_t *raw, uint64_t n)
+void gpu_fill_pixels(uint8_t *raw, uint64_t n)
 {
     enum { SLOPE_BYTES = 301 }; /* after which the slope rises by 1 */
     uint32_t state = 1;

@@ -37,6 +37,6 @@ extern const struct gpu_case gpu_cases[GPU_CASES];
 
 /* Write `n` bytes of synthetic pictures: a slope with noise of one bit. They
  * have about 0.4 of this size when packed. */
-void gpu_paint_pixels(uint8_t *raw, uint64_t n);
+void gpu_fill_pixels(uint8_t *raw, uint64_t n);
 
 #endif

@@ -13,11 +13,11 @@ void gpu_field_require(const struct gpu_field *self, fby_err err,
     const struct fby_error_detail *why)
 {
     if (err != FBY_OK) {
-        bench_die("%s: %s", self->about->name, why->text);
+        bench_die("%s: %s", self->gpu_case->name, why->text);
     }
 }
 
-static void paint_labels(struct gpu_field *self)
+static void fill_labels(struct gpu_field *self)
 {
     uint64_t state = 1;
     for (uint32_t i = 0; i < self->layout.rows; i++) {
@@ -28,7 +28,7 @@ static void paint_labels(struct gpu_field *self)
 }
 
 /* Write `n` ascending indices, spread over the `dense` values of a row. */
-static void paint_indices(
+static void fill_indices(
     const struct fby_raw_field *raw, uint32_t n, uint64_t dense, uint8_t *to)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -52,14 +52,14 @@ static uint32_t paint_ragged_chunk(
         memcpy(
             chunk + (size_t)i * raw->length_bytes, &length, raw->length_bytes);
         if (raw->index_bytes > 0) {
-            paint_indices(raw, length, fby_dense_values(&raw->shape),
+            fill_indices(raw, length, fby_dense_values(&raw->shape),
                 indices + total * raw->index_bytes);
         }
         total += length;
     }
     uint64_t values = fby_sparse_values_offset(raw, span->rows, total);
     uint64_t bytes  = total * raw->entry_bytes;
-    gpu_paint_pixels(chunk + values, bytes);
+    gpu_fill_pixels(chunk + values, bytes);
     return (uint32_t)(values + bytes);
 }
 
@@ -102,8 +102,9 @@ static void parse_field(struct gpu_field *self, uint32_t rows)
                                                                 "splits: {train: {folder: data}}\n"
                                                                 "global_batch: 64\n"
                                                                 "fields: {field: %s}\n",
-                                    self->about->field);
-    struct fby_pipeline_text text = {yaml, (size_t)n, self->about->name, "/"};
+                                    self->gpu_case->field);
+    struct fby_pipeline_text text     = {
+            yaml, (size_t)n, self->gpu_case->name, "/"};
     gpu_field_require(self, fby_pipeline_parse(&text, &pipeline, &why), &why);
     gpu_field_require(self,
         fby_pipeline_make_split(pipeline, NULL, &self->split, &why), &why);
@@ -125,9 +126,9 @@ static void make_raw_bytes(struct gpu_field *self)
     self->raw                       = fby_zalloc(raw->raw_bytes);
     self->sent                      = fby_zalloc(n * sizeof(*self->sent));
     if (self->plan.kind == FBY_EXPAND_ONE_HOT) {
-        paint_labels(self);
+        fill_labels(self);
     } else if (!fby_expansion_is_ragged(&self->plan)) {
-        gpu_paint_pixels(self->raw, raw->raw_bytes);
+        gpu_fill_pixels(self->raw, raw->raw_bytes);
     }
     paint_chunks(self);
     if (self->plan.ops_field != NULL) {
@@ -138,7 +139,7 @@ static void make_raw_bytes(struct gpu_field *self)
 void gpu_field_init(
     struct gpu_field *self, enum gpu_case_number number, uint32_t rows)
 {
-    *self = (struct gpu_field){.about = &gpu_cases[number]};
+    *self = (struct gpu_field){.gpu_case = &gpu_cases[number]};
     parse_field(self, rows);
     make_raw_bytes(self);
 }

@@ -10,7 +10,7 @@
 #include "trainer_client/expand/expansion.h"
 
 struct gpu_field {
-    const struct gpu_case *about;
+    const struct gpu_case *gpu_case;
     struct fby_split      *split;  /* of a pipeline with this field only */
     struct fby_raw_layout  layout; /* of the batch */
     struct fby_expansion   plan;

@@ -57,7 +57,7 @@ static void run(double *rates)
     struct bench_prepared_cluster prepared;
     uint64_t                      bytes  = (uint64_t)ROWS * SIDE * SIDE * 3;
     uint8_t                      *pixels = fby_zalloc(bytes);
-    gpu_paint_pixels(pixels, bytes);
+    gpu_fill_pixels(pixels, bytes);
     bench_batch_make(&batch, BENCH_PACK, pixels, ROWS, SIDE);
     free(pixels);
     bench_prepared_start(&prepared, &batch, WORKERS, NULL);

@@ -2,8 +2,8 @@
 /* text_fit.c - masks of another size than their pictures, among the samples
  * that were measured. One of nearly the same aspect ratio is probably the
  * same scene, saved in another size, and is stretched. Any other is probably
- * that of another picture, and one that lies as its picture is stored is never
- * stretched. */
+ * that of another picture. One with the size of its picture before the EXIF
+ * rotation is never stretched. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static bool differ_in_aspect(const struct pair *pair)
     return differ(pair) && fabs(x - y) > pixel && fabs(x - y) > 0.02 * x;
 }
 
-/* Has the mask the size of the picture as it is stored, before EXIF turns it? */
-static bool is_as_stored(const struct pair *pair)
+/* Has the mask the size of the picture before its EXIF rotation? */
+static bool has_size_before_rotation(const struct pair *pair)
 {
     struct fby_size a = size_of(pair);
     struct fby_size b = mask_size_of(pair);
@@ -170,7 +170,7 @@ fby_err fby_init_refuse_sizes(
     for (size_t i = 0; image != NULL && i < data->n_members; i++) {
         const struct fby_init_member *mask = &data->members[i];
         if (fby_init_is_mask(data, image, mask) &&
-            (find_pair(data, image, mask, is_as_stored, &pair) ||
+            (find_pair(data, image, mask, has_size_before_rotation, &pair) ||
                 (!data->allow_stretch &&
                     find_pair(data, image, mask, differ_in_aspect, &pair)))) {
             return refuse_pair(data, &pair, why);
