@@ -20,18 +20,24 @@
 
 enum { MAX_FOLDERS = 4, MAX_CHANNELS = 4 };
 
+/* S(name, arrays) stacks the arrays of a column. */
+#define STACK                                                               \
+    "import glob, os, numpy as n; S = lambda k, v: n.stack(v) if "          \
+    "len({x.shape for x in v}) == 1 else exit(k + ' has arrays of '"        \
+    " + ' and '.join(map(str, sorted({x.shape for x in v})[:2])) + ': pad " \
+    "or cut them to one shape'); "
+
 /* Sets `a`, the columns of the table, from the folders of L. */
 #define STACK_FOLDERS                                                         \
-    "import glob, os, numpy as n; L = [%s]; k = "                             \
-    "sorted(set.intersection(*[{os.path.basename(f) for f in glob.glob(d + "  \
-    "'/*.npy')} for d in L])); a = {d.lower(): n.stack([n.load(d + '/' + f) " \
-    "for f in k]) for d in L}; "
+    STACK "L = [%s]; k = sorted(set.intersection(*[{os.path.basename(f) "     \
+          "for f in glob.glob(d + '/*.npy')} for d in L])); a = {d.lower(): " \
+          "S(d, "                                                             \
+          "[n.load(d + '/' + f) for f in k]) for d in L}; "
 
 /* Sets it from .npz files. */
-#define STACK_NPZ                                                          \
-    "import glob, os, numpy as n; p = sorted(glob.glob('*.npz')); a = "    \
-    "{k.lower(): n.stack([n.load(f)[k] for f in p]) for k in n.load(p[0])" \
-    ".files}; "
+#define STACK_NPZ                                                 \
+    STACK "p = sorted(glob.glob('*.npz')); a = {k.lower(): S(k, " \
+          "[n.load(f)[k] for f in p]) for k in n.load(p[0]).files}; "
 
 static fby_err refuse_with(struct fby_search *search, const char *path,
     const char *what, const char *stack, struct fby_error_detail *why)

@@ -1483,6 +1483,11 @@ CORPUS = [
         root / "a.npz", null=numpy.zeros((4, 2)), no=numpy.arange(4)),
      {"null": (4, 2), "no": Counter(range(4))}),
     ("NumPy: one .npz", one_npz, {"x": (10, 5), "y": (10,)}),
+    ("NumPy: an .npz with texts", lambda root: numpy.savez(
+        root / "train.npz", x=numpy.zeros((10, 5)), name=numpy.array(["ab"] * 10)),
+     "its dtype is '<U2'; bool, integers of 8 to 64 bits and floats of 16 to 64 "
+     "bits are read; save texts as numbers: numpy.unique(x, "
+     "return_inverse=True)"),
     ("NumPy: a compressed .npz", compressed_npz, Remedy(
         "x.npy: it is compressed, so its rows cannot be read in place; to "
         "write files of numpy.savez into a new folder:\n(cd /", "converted",

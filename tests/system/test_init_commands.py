@@ -153,6 +153,14 @@ class InitCommands(InitTest):
         self.fails("ulimit -f 0; " + command.split("\n")[0], "")
         self.assertEqual(self.files(), ["s0.npy", "s1.npy", "s2.npy"])
 
+    def test_a_column_of_arrays_of_two_shapes_is_named(self):
+        for i in range(3):
+            numpy.savez(self.root / f"s{i}.npz", x=numpy.zeros((4, 3 + i)),
+                        y=i)
+        self.fails(self.command().split("\n")[0],
+                   "x has arrays of (4, 3) and (4, 4): pad or cut them to one "
+                   "shape")
+
     def test_what_a_killed_command_leaves_is_named(self):
         self.sparse()
         command = self.command()

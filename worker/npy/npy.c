@@ -145,6 +145,25 @@ static bool parse_number(struct npy_parser *p, uint64_t *out)
 
 /* ---- values of the dict ---- */
 
+/* What to do with an array of that kind (numpy.dtype.kind). */
+static const char *advice_on(char kind)
+{
+    switch (kind) {
+    case 'O':
+        return "; save rows of one shape with numpy.stack, rows of several "
+               "lengths as NAME.values.npy and NAME.offsets.npy";
+    case 'U':
+    case 'S':
+        return "; save texts as numbers: numpy.unique(x, return_inverse=True) "
+               "gives the texts and the number of each";
+    case 'M':
+    case 'm':
+        return "; save times as numbers: x.astype('i8')";
+    default:
+        return "";
+    }
+}
+
 static fby_err refuse_type(
     const struct npy_parser *p, const struct quoted *word)
 {
@@ -158,11 +177,7 @@ static fby_err refuse_type(
     return fby_error_set(p->why, FBY_BAD_SAMPLE,
         "its dtype is '%s'; bool, integers of 8 to 64 bits and floats of 16 to "
         "64 bits are read%s",
-        shown,
-        strncmp(shown, "|O", 2) == 0
-            ? "; save rows of one shape with numpy.stack, rows of several "
-              "lengths as NAME.values.npy and NAME.offsets.npy"
-            : "");
+        shown, shown[0] == '\0' ? "" : advice_on(shown[1]));
 }
 
 static bool find_type(const struct quoted *word, enum fby_npy_type *out)
