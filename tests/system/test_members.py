@@ -333,7 +333,7 @@ CORPUS = [
      {"image": (8, *IMAGE), "label": Counter([0, 1, 2, 3] * 2)}),
     ("long names", long_names, {"image": (4, *IMAGE)}),
     ("an empty tar", lambda root: tar(root / "t.tar", {}),
-     "shard t.tar: it has no samples: pack files such as 0001.jpg into it"),
+     "shard t.tar: it has no samples: pack files such as 0001.jpg into it, or remove it"),
     ("tars in folders", tars_in_folders, Remedy(
         "the tar files are in several folders: link them into one, all, and "
         "give init that: (cd /", "all",

@@ -300,12 +300,12 @@ class Archives(Download):
         tar(self.root / "above.tar", pictures("../1.jpg", "../2.jpg"))
         self.assertEqual(
             self.refused("above.tar"), "shard above.tar: it has no samples: "
-            "pack files such as 0001.jpg into it; ../1.jpg is "
+            "pack files such as 0001.jpg into it, or remove it; ../1.jpg is "
             "skipped (hidden, in .. or without an extension)")
         tar(self.root / "none.tar", {})
         self.assertEqual(
             self.refused("none.tar"), "shard none.tar: it has no samples: "
-            "pack files such as 0001.jpg into it")
+            "pack files such as 0001.jpg into it, or remove it")
         tar(self.root / "absolute.tar", pictures("/d/1.jpg", "/d/2.jpg"))
         tar(self.root / "long.tar", pictures(f"{'a' * 200}/1.jpg"))
         for name in "absolute.tar", "long.tar":

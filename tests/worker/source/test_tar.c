@@ -313,8 +313,8 @@ static void a_tar_without_samples_says_what_was_expected(void **state)
     struct fby_buffer tar = {0};
     tar_file(&tar, "README", "x");
     tar_end(&tar);
-    assert_refused(
-        &tar, "it has no samples: pack files such as 0001.jpg into it");
+    assert_refused(&tar,
+        "it has no samples: pack files such as 0001.jpg into it, or remove it");
 }
 
 static void names_that_cannot_be_keys_are_refused(void **state)

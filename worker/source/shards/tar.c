@@ -277,7 +277,8 @@ fby_err fby_tar_scan(const struct fby_tar_file *file, struct fby_shard *out,
     if (err == FBY_OK && out->n_samples == 0) {
         bool has_files = w->skipped.text[0] != '\0';
         err            = fby_error_set(why, FBY_CONFIG,
-                       "it has no samples: pack files such as 0001.jpg into it%s%s%s",
+                       "it has no samples: pack files such as 0001.jpg into it, or remove "
+                                  "it%s%s%s",
             has_files ? "; " : "", w->skipped.text,
             has_files ? " is skipped (hidden, in .. or without an extension)"
                                  : "");
