@@ -83,6 +83,11 @@ bool fby_init_is_any_picture(const char *name)
            fby_unread_is_jpeg(name);
 }
 
+bool fby_init_is_caption_file(const char *name)
+{
+    return strstr(name, ".token") != NULL;
+}
+
 bool fby_init_is_colour_table(const char *name)
 {
     return strcasestr(name, "class_dict") != NULL &&

@@ -39,6 +39,9 @@ bool fby_init_is_label(const struct fby_init_member *member);
 /* True for a file of text, such as a caption: "txt". */
 bool fby_init_is_text(const struct fby_init_member *member);
 
+/* True for a file with the captions of pictures, as Flickr8k.token.txt. */
+bool fby_init_is_caption_file(const char *name);
+
 /* True for class_dict.csv and its like, which have the colours of masks by class. */
 bool fby_init_is_colour_table(const char *name);
 

@@ -67,6 +67,7 @@ extern const char fby_program_label_lines[];
 extern const char fby_program_sparse_lines[];
 
 /* It writes a list of the lines of a text; then write_lists. */
+extern const char fby_program_tab_lines[];
 extern const char fby_program_text_lines[];
 
 /* They write tables of texts of numbers, and of files of floats. */

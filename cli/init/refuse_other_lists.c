@@ -12,10 +12,12 @@
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
 #include "cli/init/named_files.h"
+#include "cli/init/names.h"
 #include "cli/init/programs.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
 #include "cli/init/text_table.h"
+#include "cli/init/words.h"
 #include "common/shell.h"
 #include "pipeline/text.h"
 
@@ -532,9 +534,80 @@ static fby_err refuse_box_lines(
         "%s has boxes in lines: write a list of them:", files->names[0]);
 }
 
+/* The number of cells in a line with tabs, of which the first is a file's name; 0:
+ * it is none. */
+static uint32_t count_cells(const struct list_files *files, char *line)
+{
+    uint32_t n = 1;
+    for (const char *at = line; *at != '\0'; at++) {
+        n += *at == '\t' ? 1 : 0;
+    }
+    line[strcspn(line, "\t")] = '\0';
+    return strchr(line, '.') != NULL && is_file(files, line) ? n : 0;
+}
+
+/* Are the second cells of the lines texts? Those of labels are numbers, or the first
+ * lines have each one twice. */
+static bool has_texts(const struct list_files *files)
+{
+    enum { HEAD_SIZE = 8192 };
+    struct fby_init_member cells = {.extension = "text"};
+    char                   head[HEAD_SIZE];
+    char                  *state     = NULL;
+    bool                   is_number = true;
+    if (!fby_guess_read_begin(files->search->root, files->path, files->names[0],
+            head, sizeof(head))) {
+        return false;
+    }
+    for (const char *line = strtok_r(head, "\r\n", &state); line != NULL;
+         line             = strtok_r(NULL, "\r\n", &state)) {
+        const char *tab  = strchr(line, '\t');
+        const char *cell = tab != NULL ? tab + 1 : line;
+        size_t      n    = strcspn(cell, "\t");
+        is_number        = is_number && strspn(cell, "0123456789") == n;
+        fby_init_add_word(&cells, cell, n);
+    }
+    bool are_texts = !is_number && !fby_init_are_classes(&cells);
+    fby_init_free_words(&cells);
+    return are_texts;
+}
+
+/* Refuse files of lines with `n` cells between tabs. */
+static fby_err refuse_tab_lines(
+    const struct list_files *files, uint32_t n, struct fby_error_detail *why)
+{
+    char   body[BODY_SIZE];
+    char   header[128];
+    size_t used = (size_t)snprintf(header, sizeof(header), "'image', '%s'",
+        has_texts(files) ? "text" : "label");
+    for (uint32_t i = 3; i <= n; i++) {
+        used += (size_t)snprintf(
+            header + used, sizeof(header) - used, ", 'c%u'", i);
+    }
+    snprintf(body, sizeof(body),
+        FBY_PYTHON "f, g = sys.argv[1:]; H = [%s]; %s; %s\" \"$f\" "
+                   "\"${f%%.*}.csv\"",
+        header, fby_program_tab_lines, fby_program_write_lists);
+    advise(files, body, ".csv");
+    return fby_error_set(why, FBY_CONFIG,
+        "%s is not read as a list: write one with commas and a header:",
+        fby_text_show_begin(files->names[0], 60).text);
+}
+
+/* Is there a file with captions? Lines of names alone are then of splits. */
+static bool has_captions(const struct fby_listing *listing)
+{
+    uint32_t i = 0;
+    while (i < listing->count &&
+           !fby_init_is_caption_file(listing->entries[i].name)) {
+        i++;
+    }
+    return i < listing->count;
+}
+
 /* Refuse files of lines that begin with the path or name of a file. */
-static fby_err check_lines(
-    struct fby_search *search, const char *path, struct fby_error_detail *why)
+static fby_err check_lines(struct fby_search *search, const char *path,
+    const struct fby_listing *listing, struct fby_error_detail *why)
 {
     struct list_files files;
     char              line[LINE_SIZE];
@@ -544,12 +617,18 @@ static fby_err check_lines(
     if (!has_train(&files) || !read_line(search, path, files.names[0], line)) {
         return FBY_OK;
     }
-    uint32_t n = count_words(&files, line); /* it cuts the line into words */
-    if (n > 1 && strchr(line + strlen(line) + 1, ',') != NULL) {
+    bool     has_tabs = strchr(line, '\t') != NULL;
+    uint32_t n =
+        has_tabs ? count_cells(&files, line)
+                 : count_words(&files, line); /* it cuts the line into words */
+    if (!has_tabs && n > 1 && strchr(line + strlen(line) + 1, ',') != NULL) {
         return refuse_box_lines(&files, why);
     }
-    if (n == 0 || n > 8) {
+    if (n == 0 || n > 8 || (n == 1 && has_captions(listing))) {
         return FBY_OK;
+    }
+    if (has_tabs) {
+        return refuse_tab_lines(&files, n, why);
     }
     header[n == 1 ? strlen("image") : strlen(header)] = '\0';
     for (uint32_t i = 3; i <= n; i++) {
@@ -575,7 +654,7 @@ fby_err fby_refuse_other_lists(struct fby_search *search, const char *path,
         }
     }
     FBY_TRY(check_rows(search, path, why));
-    return check_lines(search, path, why);
+    return check_lines(search, path, listing, why);
 }
 
 /* ---- texts ---- */

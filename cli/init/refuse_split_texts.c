@@ -179,7 +179,7 @@ static void look_at_captions(struct split_texts *self, const char *name)
     struct split_text  text = {.file = ""};
     struct split_text *kept = &self->captions;
     char               line[LINE_SIZE];
-    if (strstr(name, ".token") == NULL ||
+    if (!fby_init_is_caption_file(name) ||
         fby_path_join(self->dir, name, text.file, NULL) != FBY_OK ||
         !fby_shell_is_plain(text.file) || !read_line(self, text.file, line)) {
         return;
@@ -245,7 +245,7 @@ static bool has_train(const struct split_texts *self)
 static bool are_alike(struct split_texts *self)
 {
     struct split_text *first = &self->texts[0];
-    bool               found = self->n > (self->pictures[0] == '\0' ? 0 : 1);
+    bool               found = self->n > 0;
     qsort(first, self->n, sizeof(*first), compare_texts);
     for (uint32_t i = 1; i < self->n; i++) {
         const struct split_text *other = &self->texts[i];

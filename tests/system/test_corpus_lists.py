@@ -598,6 +598,17 @@ def celeba(root):
 
 KARPATHY = ("train2014", "val2014", "val2014", "val2014", "train2014")
 
+def tab_lines(*cells):
+    """A list in lines of eight pictures, with these cells."""
+    def make(root):
+        for i in range(8):
+            save(root / f"images/{i}.png", picture(i))
+        save(root / "train.txt", "".join(
+            "\t".join(["images/{}.png", *cells]).format(*[i] * 9) + "\n"
+            for i in range(8)))
+    return make
+
+
 ROWS = [
     ("triplets of pictures", all_columns("anchor", "positive", "negative"),
      Note("left out: positive.jpg: a second picture; if it is needed, remove the "
@@ -1351,6 +1362,14 @@ ROWS = [
             "train.txt is not read as a list: write one with commas and a "
             "header:\n", "", {"image": (4, *IMAGE), "label": Counter(range(4))}),
      ("val", {"label": (64,)})),
+    *((f"PaddleOCR: lines with a tab before {text}", tab_lines(text, *more),
+       Remedy("train.txt is not read as a list: write one with commas and a "
+              "header:\n", "", shapes))
+      for text, more, shapes in (
+          ("hello w{}", (), {"image": (8, *IMAGE), "text": (8, 8)}),
+          ("hello, \"w{}\"", (), {"image": (8, *IMAGE), "text": (8, 16)}),
+          ("1{}", (), {"label": Counter(range(10, 18))}),
+          ("hello w{}", ("{}",), {"text": (8, 8), "c3": Counter(range(8))}))),
     ("JSON of train and val", in_two_formats(
         ".json", lambda rows: json.dumps([{"file": f, "y": y} for f, y in rows])
     ), Remedy("train.json is not read as a list: write JSON lines, an object in "
