@@ -181,13 +181,31 @@ static fby_err visit(
     return FBY_OK;
 }
 
+/* Are all files texts of evaluation splits without labels? The pictures that they
+ * lack are then of train. */
+static bool has_rest(const struct split_pairs *self)
+{
+    uint32_t n      = 0;
+    bool     is_set = self->at->n_folders > 1;
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        const struct pairs_split *split = &self->splits[k];
+        bool is_train = strcmp(fby_known_splits[k], "train") == 0;
+        n += split->file[0] != '\0' ? 1 : 0;
+        is_set = is_set && !(is_train && split->file[0] != '\0') &&
+                 split->column[0] == '\0' && !split->has_labels;
+    }
+    return is_set && n > 0;
+}
+
 /* The number of splits that have a file, of which JSON has all. A .csv that is alone is that of train, if
  * the pictures have no other files. */
 static uint32_t find_files(struct split_pairs *self)
 {
     bool     is_alone = self->at->n_folders == 1;
     uint32_t n        = 0;
-    for (uint32_t i = 0; i <= self->at->n_dirs && n < (is_alone ? 1 : 2); i++) {
+    for (uint32_t i = 0;
+         i <= self->at->n_dirs && n < (is_alone ? 1 : 2) && !has_rest(self);
+         i++) {
         char below[FBY_PATH_SIZE];
         memset(self->splits, 0, sizeof(self->splits));
         self->other.file[0] = '\0';
@@ -262,6 +280,9 @@ static bool append_settings(
             is_beside ? "" : type, split->file, split->column);
     }
     fby_init_printf(out, "]; B = %d", has_labels ? 1 : 0);
+    if (has_rest(self)) {
+        fby_init_printf(out, "; W = 'train%s'", type);
+    }
     return is_plain;
 }
 
@@ -311,8 +332,8 @@ fby_err fby_refuse_split_pairs(
     uint32_t           n        = find_files(&self);
     const char        *pictures = at->folders[0];
     const char        *run = at->path[0] != '\0' ? "on that folder" : "again";
-    if (at->search->class_depth != FBY_GUESS_ANY_DEPTH ||
-        n < (at->n_folders == 1 ? 1 : 2)) {
+    if (at->search->class_depth != FBY_GUESS_ANY_DEPTH || n == 0 ||
+        (n == 1 && at->n_folders > 1 && !has_rest(&self))) {
         return FBY_OK;
     }
     const char      *partner = find_partner(&self);
@@ -323,7 +344,8 @@ fby_err fby_refuse_split_pairs(
                                   "list of each%s%.60s, and run init %s%s",
                      file.text, pictures, partner != NULL ? ", with the files of " : "",
         partner != NULL ? partner : "", run, colon);
-    if (n == 1 || (partner == NULL && self.splits[0].column[0] != '\0')) {
+    if ((n == 1 && !has_rest(&self)) ||
+        (partner == NULL && self.splits[0].column[0] != '\0')) {
         err = fby_error_set(why, FBY_CONFIG,
             "%.80s is a list of the pictures in %.60s: write one beside that "
             "folder, with their paths, and run init %s%s",

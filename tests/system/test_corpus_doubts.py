@@ -59,6 +59,14 @@ def flickr(*splits, to="", token="Flickr8k.token.txt"):
     return make
 
 
+def files_of_captions(root):
+    for i in range(6):
+        save(root / f"Images/{i}.jpg", picture(i))
+    save(root / "x.token.txt", "".join(
+        f"{i}.jpg#{k}\tA child runs .\n" for i in range(6) for k in range(2)))
+    save(root / "trainImages.txt", "".join(f"{i}.jpg\n" for i in range(4)))
+
+
 def newsgroups(*splits, operand):
     """Messages of two groups, of which one is not UTF-8."""
     def make(root):
@@ -692,6 +700,26 @@ ROWS = [
             "init again:\n(cd /", "", {"image": (3, *IMAGE), "captions": (3, 16)}),
        ("val", {"captions": (64, 16)}), ("test", {"captions": (64, 16)}))
       for to in ("", "Flickr8k_text/")),
+    *((f"masks, and only {name} of the splits", all_of(
+        paired("images/000{}.png", "labels/000{}.png"),
+        csv(name, *lines)), Remedy(
+            f"{name} says which pictures in images are of which split: write a "
+            "list of each, with the files of labels, and run init again:\n(cd /",
+            "", {"images": (2, *IMAGE)}),
+       (name.removesuffix(".txt"), {"images": (64, *IMAGE)}))
+      for name, lines in (("val.txt", ("0000.png", "0003.png")),
+                          ("valid.txt", ("0000", "0003")))),
+    ("pictures, and only val.txt of the splits", all_of(
+        pictures_at(*(f"images/{i}.jpg" for i in range(4))),
+        csv("val.txt", "0.jpg", "3.jpg")), Remedy(
+            "val.txt says which pictures in images are of which split: write a "
+            "list of each, and run init again:\n(cd /", "",
+            {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)})),
+    ("captions and the names of train in one folder", files_of_captions, Remedy(
+        "x.token.txt has captions of the pictures in Images, and trainImages.txt "
+        "says which of these are of which split: write a list of each with them, "
+        "and run init again:\n(cd /", "", {"image": (4, *IMAGE),
+                                           "captions": (4, 16)})),
     ("Flickr30k: captions", flickr(token="results_20130124.token"), Remedy(
         "results_20130124.token has captions of the pictures in "
         "Flicker8k_Dataset: write a list with them, and run init again:\n(cd /",

@@ -3,7 +3,7 @@
 # in the folders F; the first has the pictures, and if it is there twice, files beside
 # them, too. S has the new list, the text or its names, and the column with the names, or
 # '' for a text, in which a name with blanks is all of its line. Rows without a picture
-# are left out.
+# are left out. If W is set, it is the list of the pictures that are in no other.
 import csv, os
 G = ('.jpg', '.jpeg', '.png', '.webp')
 k = lambda p: os.path.join(
@@ -28,3 +28,7 @@ R = {o: [(r, [d.get(c(r[C])) for d in D]) for r in rows(i, C)]
 [print('left out of', o + ':', r[C], 'is in no', F[0])
     for o, i, C in S for r, p in R[o] if not p[0]]
 R = {o: [x for x in R[o] if x[1][0]] for o in R}
+U = {p[0] for x in R.values() for _, p in x}
+[(S.append((W, '', '')), R.update({W: [
+    ({'': n}, [d.get(n) for d in D]) for n, p in D[0].items() if p not in U]}))
+    for W in [globals().get('W', '')] if W]
