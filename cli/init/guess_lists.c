@@ -8,6 +8,7 @@
  * the name of its column. In a guess, a struct fby_init_member is a column. */
 #include "cli/init/guess_lists.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "cli/init/guess_members.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/guess_values.h"
+#include "cli/init/list_begin.h"
 #include "cli/init/names.h"
 #include "cli/init/refuse_lists.h"
 #include "cli/init/split_names.h"
@@ -302,6 +304,44 @@ static void explain_volumes(
     }
 }
 
+/* Is the value of the first row a text in JSON? */
+static bool is_json_text(json_t *row, const char *column)
+{
+    const char *key   = NULL;
+    json_t     *value = NULL;
+    bool        found = false;
+    json_object_foreach(row, key, value)
+    {
+        found = found ||
+                (fby_equal_ignoring_case(key, column) && json_is_string(value));
+    }
+    return found;
+}
+
+/* Numbers that JSON has as texts stay texts in columns with names of these: answers
+ * and plates may be "10". Others are numbers, as in a .csv. */
+static void keep_texts_of_json(const struct fby_search *search,
+    const char *list_path, struct fby_guess_split *split)
+{
+    struct fby_list_begin begin;
+    bool    is_read = fby_list_begin_read(search, list_path, &begin);
+    json_t *row =
+        is_read ? json_loadb(begin.text, strcspn(begin.text, "\n"), 0, NULL)
+                : NULL;
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *column = &split->members[i];
+        if ((column->value == FBY_INIT_DIGITS ||
+                column->value == FBY_INIT_NUMBER) &&
+            fby_init_is_text_name(column->extension) &&
+            is_json_text(row, column->extension)) {
+            column->value      = FBY_INIT_TEXT;
+            column->no_classes = true;
+        }
+    }
+    json_decref(row);
+    fby_list_begin_fini(&begin);
+}
+
 /* Second reading: count the values of each column, and find their kinds. */
 static fby_err read_values(struct fby_search *search, const char *list_path,
     struct fby_guess_split *split, struct fby_error_detail *why)
@@ -322,6 +362,8 @@ static fby_err read_values(struct fby_search *search, const char *list_path,
     }
     if (fby_text_ends_with(list_path, ".csv")) {
         change_mixed_to_text(split);
+    } else {
+        keep_texts_of_json(search, list_path, split);
     }
     keep_words_of_texts(split);
     const char *slash = strrchr(list_path, '/');

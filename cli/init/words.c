@@ -23,15 +23,29 @@ static void end_collection(struct fby_init_member *member)
     member->no_classes = true;
 }
 
+/* Is the last part of a name one of the words? */
+static bool is_one_of(const char *text, const char *const *words)
+{
+    char        name[FBY_NAME_SIZE];
+    const char *dot = strrchr(text, '.');
+    (void)fby_init_to_field_name(dot != NULL ? dot + 1 : text, name);
+    return fby_text_is_one_of(name, words);
+}
+
 bool fby_init_is_class_name(const char *text)
 {
     static const char *const words[] = {"label", "labels", "cls", "class",
         "classes", "class_name", "classname", "label_name", "category",
         "category_name", "target", "breed", "species", "y", NULL};
-    char                     name[FBY_NAME_SIZE];
-    const char              *dot = strrchr(text, '.');
-    (void)fby_init_to_field_name(dot != NULL ? dot + 1 : text, name);
-    return fby_text_is_one_of(name, words);
+    return is_one_of(text, words);
+}
+
+bool fby_init_is_text_name(const char *text)
+{
+    static const char *const words[] = {"text", "caption", "answer",
+        "transcription", "transcript", "sentence", "label_text", "plate",
+        "license_plate", NULL};
+    return is_one_of(text, words);
 }
 
 /* True for the column or the key of a label, by its name. */

@@ -22,6 +22,9 @@ struct fby_init_words { /* the different values of a member */
  * last part counts: "annotation.class". */
 bool fby_init_is_class_name(const char *text);
 
+/* True for a name that columns and keys of texts have: "caption", "answer". */
+bool fby_init_is_text_name(const char *text);
+
 /* Collect a value, without the blanks around it and a byte order mark. A value
  * that no class can be named, and one too many, end the collection:
  * member->words becomes NULL. */

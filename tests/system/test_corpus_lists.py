@@ -1370,6 +1370,14 @@ ROWS = [
           ("hello, \"w{}\"", (), {"image": (8, *IMAGE), "text": (8, 16)}),
           ("1{}", (), {"label": Counter(range(10, 18))}),
           ("hello w{}", ("{}",), {"text": (8, 8), "c3": Counter(range(8))}))),
+    ("texts of digits in JSON lines", written({"train.jsonl": "".join(
+        json.dumps({"text": str(7 * i % 40), "Answer": f"{i}.5", "label": str(i),
+                    "id": str(i), "n": i}) + "\n" for i in range(8))}),
+     {"text": (8, 2), "answer": (8, 4), "label": Counter(range(8)),
+      "id": Counter(range(8)), "n": Counter(range(8))}),
+    ("numbers of JSON lines in a column of texts", written({
+        "train.jsonl": "".join(json.dumps({"text": i}) + "\n" for i in range(8))}),
+     {"text": Counter(range(8))}),
     ("JSON of train and val", in_two_formats(
         ".json", lambda rows: json.dumps([{"file": f, "y": y} for f, y in rows])
     ), Remedy("train.json is not read as a list: write JSON lines, an object in "
