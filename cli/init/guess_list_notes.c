@@ -110,7 +110,8 @@ static bool lacks_numbers(
                       !fby_guess_are_unclear_numbers(column) &&
                       !fby_init_are_classes(column);
     bool is_used = 2 * column->n_values > split->samples;
-    return is_used && fby_shell_is_plain(column->extension) &&
+    return is_used && !column->has_huge &&
+           fby_shell_is_plain(column->extension) &&
            strchr(column->extension, '\'') == NULL &&
            ((are_numbers && column->n_values < split->samples) || are_mostly);
 }

@@ -251,6 +251,16 @@ bool fby_guess_are_unclear_numbers(const struct fby_init_member *member)
            (member->has_thousands || member->has_point);
 }
 
+/* Is the text a whole number that 64 bits cannot hold? JSON has none. */
+static bool is_huge(const char *text, size_t size)
+{
+    char   number[64];
+    size_t sign = size > 0 && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    snprintf(number, sizeof(number), "%.*s", (int)(size - sign), text + sign);
+    return size < sizeof(number) && number[0] != '0' &&
+           strspn(number, "0123456789") == size - sign && size - sign >= 19;
+}
+
 /* Count a value of a list, and note the first that is no number. */
 static void count_number(struct fby_init_member *member,
     enum fby_init_value kind, const char *text, size_t size)
@@ -263,6 +273,8 @@ static void count_number(struct fby_init_member *member,
     member->has_nan = member->has_nan || is_missing;
     member->only_nan =
         (member->only_nan || member->n_values == 0) && is_missing;
+    member->has_huge =
+        member->has_huge || (kind == FBY_INIT_TEXT && is_huge(text, size));
     if (looks_so) {
         look_at_signs(member, text, size);
     }

@@ -100,6 +100,7 @@ struct fby_init_member {
     /* Texts of numbers with a comma before a fraction, or before thousands, or with a
      * point alone, and those without a value, as nan. */
     bool     has_decimal_comma, has_thousands, has_point, has_nan, only_nan;
+    bool     has_huge;   /* texts of whole numbers that 64 bits cannot hold */
     char     padded[12]; /* the first in digits with zeros before, as 007; "" */
     uint64_t n_texts;    /* of them that are no numbers */
     uint64_t text_row;   /* the first of these, from 1 */

@@ -360,10 +360,15 @@ static void append_numbers(
 {
     for (size_t i = 0; i < data->n_members; i++) {
         const struct fby_init_member *member = &data->members[i];
-        bool is_text = member->value == FBY_INIT_TEXT && member->always &&
-                       !fby_init_are_classes(member);
-        if (is_text && member->n_numbers > 0 &&
-            4 * member->n_numbers >= 3 * member->n_values) {
+        bool                          is_text =
+            member->value == FBY_INIT_TEXT && !fby_init_are_classes(member);
+        if (is_text && member->has_huge) {
+            fby_init_printf(out,
+                "note: column %s has whole numbers that are too large for i64: "
+                "leave it out, or read it as text\n",
+                name_of(member));
+        } else if (is_text && member->always && member->n_numbers > 0 &&
+                   4 * member->n_numbers >= 3 * member->n_values) {
             fby_init_printf(out,
                 "note: column %s is text because row %" PRIu64 " has '%s'",
                 name_of(member), member->text_row, member->text_value);

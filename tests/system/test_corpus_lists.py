@@ -1375,6 +1375,18 @@ ROWS = [
                     "id": str(i), "n": i}) + "\n" for i in range(8))}),
      {"text": (8, 2), "answer": (8, 4), "label": Counter(range(8)),
       "id": Counter(range(8)), "n": Counter(range(8))}),
+    *((f"numbers that are too large for i64 in {name}", written({name: text}), Note(
+        "found 6 samples in a list\nnote: column h has whole numbers that are too "
+        "large for i64: leave it out, or read it as text\n" + more +
+        "wrote /", shapes))
+      for name, text, more, shapes in (
+          ("train.csv", "h,v\n" + "".join(
+              f"{2 ** 64 - i if i != 2 else ''},{i}.5\n" for i in range(6)),
+           'left out: column "h": it has no value in 1 row of 6 (the first is row '
+           "3): write one into each\n", {"v": (6,)}),
+          ("train.jsonl", "".join(
+              json.dumps({"h": 2 ** 64 - 1 - i, "v": i + .5}) + "\n"
+              for i in range(6)), "", {"h": (6, 32), "v": (6,)}))),
     ("numbers of JSON lines in a column of texts", written({
         "train.jsonl": "".join(json.dumps({"text": i}) + "\n" for i in range(8))}),
      {"text": Counter(range(8))}),
