@@ -2,6 +2,7 @@
 """The commands that `forebay init` prints run in the user's folder: they run no file
 of it as a program, write through no link, and leave nothing if they fail."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -200,6 +201,20 @@ class InitCommands(InitTest):
         self.text("c.csv", "h,i\n16777217.5,1.5\n2.5,1\n")
         self.assertIn("numbers in h.npy\n", self.prints(self.program(
             "f = 'c.csv'; N = 2", "csv_arrays")))
+
+    def test_polygons_of_coco_are_named(self):
+        for split in ("train2017", "val2017"):
+            (self.root / split).mkdir()
+            picture(1).save(self.root / split / "0.jpg")
+            self.text(f"annotations/instances_{split}.json", json.dumps({
+                "images": [{"id": 0, "file_name": "0.jpg", "width": 48,
+                            "height": 40}],
+                "annotations": [
+                    {"image_id": 0, "category_id": 1, "bbox": [1, 2, 8, 8],
+                     "segmentation": polygons}
+                    for polygons in ([[1, 2, 9, 2, 9, 9]], [])]}))
+        self.assertIn(": 1 polygons of objects (segmentation): for masks, draw "
+                      "them into pictures\n", self.prints(self.command()))
 
     def test_pictures_that_would_have_one_name_are_named(self):
         for number, name in enumerate(("a/1.jfif", "a/1.jpe", "b/2.jfif")):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the list s of COCO's JSON f, with paths that begin with p, for each f,
 # s, p of L. r gives the new name of a picture. Keypoints are in the order of the
-# boxes; crowds are left out. Captions may be in a file of their own. boxes_upright.py is
-# before it.
+# boxes; crowds and polygons are left out. Captions may be in a file of their own.
+# boxes_upright.py is before it.
 import json, os
 text = lambda f: f.replace('instances_', 'captions_').replace(
     'person_keypoints_', 'captions_')
@@ -33,4 +33,7 @@ T = {s: ''.join(json.dumps({'image': p + r(i['file_name']),
      for _ in [[b.setdefault(a['image_id'], []).append(a) for a in B if 'bbox' in a],
          [c.setdefault(a['image_id'], []).append(a) for a in C],
          len(B) < len(d['annotations']) and print('left out of', s + ':',
-             len(d['annotations']) - len(B), 'boxes of crowds (iscrowd)')]}
+             len(d['annotations']) - len(B), 'boxes of crowds (iscrowd)'),
+         any(a.get('segmentation') for a in B) and print('left out of', s + ':',
+             sum(1 for a in B if a.get('segmentation')), 'polygons of objects '
+             '(segmentation): for masks, draw them into pictures')]}
