@@ -58,12 +58,14 @@ static bool may_number_classes(const char *name)
 /* Does the split leave out few files of this type? Many are those of pictures. */
 static bool is_left_out(const struct fby_guess_split *split, const char *name)
 {
-    const char *dot   = strrchr(name, '.');
-    bool        found = false;
-    for (uint32_t i = 0; dot != NULL && i < split->n_left_out; i++) {
-        found = found ||
-                (split->left_out[i].count <= MAX_NOTES &&
-                    strcasecmp(split->left_out[i].extension, dot + 1) == 0);
+    size_t n     = strlen(name);
+    bool   found = false;
+    for (uint32_t i = 0; i < split->n_left_out; i++) {
+        const char *extension = split->left_out[i].extension;
+        size_t      k         = strlen(extension);
+        found = found || (split->left_out[i].count <= MAX_NOTES && n > k &&
+                             name[n - k - 1] == '.' &&
+                             strcasecmp(name + n - k, extension) == 0);
     }
     return found;
 }

@@ -234,8 +234,8 @@ static fby_err refuse_missing(const char *list, const char *column,
         zip != NULL ? fby_text_show(zip).text : "");
 }
 
-/* Add a note that the pictures of the list are in folders, whose names are taken as
- * labels, with the command for a list of paths. */
+/* Add a note that the pictures of the list are in folders, which are read
+ * instead, with the command for a list of paths. */
 static void note_folders(
     const struct fby_unresolved_list *self, const char *column)
 {
@@ -250,7 +250,7 @@ static void note_folders(
     bool has_command = !is_done && advise(self);
     fby_guess_note(self->search,
         "note: %s: the column %s names pictures that are in folders (%s), and "
-        "the folders are taken as labels; to read the list instead, write %s%s",
+        "these folders are read; to read the list instead, write %s%s",
         self->list, column, self->files->files[0].path,
         has_command ? "a list of paths: "
                     : "paths that begin at the folder of the list",

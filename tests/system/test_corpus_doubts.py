@@ -715,6 +715,19 @@ ROWS = [
             "val.txt says which pictures in images are of which split: write a "
             "list of each, and run init again:\n(cd /", "",
             {"image": (2, *IMAGE)}), ("val", {"image": (64, *IMAGE)})),
+    ("CreateML's boxes", all_of(
+        pictures_at(*(f"{i}.jpg" for i in range(4))),
+        csv("_annotations.createml.json", "[]")), Note(
+            "note: _annotations.createml.json is not read; if it has labels or "
+            "texts of the pictures, write them into a .csv with a column of paths"
+            "\n", {"image": (4, *IMAGE)})),
+    ("pairs of folders, and a list of their names", all_of(
+        paired("images/{}.png", "masks/{}.png"),
+        csv("meta.csv", "file,age", *(f"{i}.png,{i}" for i in range(4)))), Note(
+            "note: meta.csv: the column file names pictures that are in folders "
+            "(images/0.png), and these folders are read; to read "
+            "the list instead, write a list of paths: (cd /",
+            {"images": (4, *IMAGE)}, {"train": {"age": Counter(range(4))}})),
     ("captions and the names of train in one folder", files_of_captions, Remedy(
         "x.token.txt has captions of the pictures in Images, and trainImages.txt "
         "says which of these are of which split: write a list of each with them, "

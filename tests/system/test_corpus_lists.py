@@ -1555,7 +1555,7 @@ ROWS = [
             f"{s}_{i}.jpg,{('ok', 'defect')[i % 2]}"
             for s in "ab" for i in range(3)))})), Note(
                 "note: labels.csv: the column filename names pictures that are in "
-                "folders (sitea/a_0.jpg), and the folders are taken as labels; to "
+                "folders (sitea/a_0.jpg), and these folders are read; to "
                 "read the list instead, write a list of paths: (cd /",
                 {"label": Counter([0] * 3 + [1] * 3)},
                 {"train": {"label": Counter([1, 0, 1] * 2)}})),
