@@ -325,9 +325,9 @@ static void keep_texts_of_json(const struct fby_search *search,
 {
     struct fby_list_begin begin;
     bool    is_read = fby_list_begin_read(search, list_path, &begin);
-    json_t *row =
-        is_read ? json_loadb(begin.text, strcspn(begin.text, "\n"), 0, NULL)
-                : NULL;
+    json_t *row = is_read ? json_loadb(begin.text, strcspn(begin.text, "\n"),
+                                JSON_DECODE_INT_AS_REAL, NULL)
+                          : NULL;
     for (uint32_t i = 0; i < split->n_members; i++) {
         struct fby_init_member *column = &split->members[i];
         if ((column->value == FBY_INIT_DIGITS ||

@@ -1372,9 +1372,10 @@ ROWS = [
           ("hello w{}", ("{}",), {"text": (8, 8), "c3": Counter(range(8))}))),
     ("texts of digits in JSON lines", written({"train.jsonl": "".join(
         json.dumps({"text": str(7 * i % 40), "Answer": f"{i}.5", "label": str(i),
-                    "id": str(i), "n": i}) + "\n" for i in range(8))}),
+                    "id": str(i), "n": i, "h": 2 ** 64 - 1 - i}) + "\n"
+        for i in range(8))}),
      {"text": (8, 2), "answer": (8, 4), "label": Counter(range(8)),
-      "id": Counter(range(8)), "n": Counter(range(8))}),
+      "id": Counter(range(8)), "n": Counter(range(8)), "h": (8, 32)}),
     *((f"numbers that are too large for i64 in {name}", written({name: text}), Note(
         "found 6 samples in a list\nnote: column h has whole numbers that are too "
         "large for i64: leave it out, or read it as text\n" + more +
