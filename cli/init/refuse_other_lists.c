@@ -561,11 +561,12 @@ static bool has_texts(const struct list_files *files)
     }
     for (const char *line = strtok_r(head, "\r\n", &state); line != NULL;
          line             = strtok_r(NULL, "\r\n", &state)) {
-        const char *tab  = strchr(line, '\t');
-        const char *cell = tab != NULL ? tab + 1 : line;
-        size_t      n    = strcspn(cell, "\t");
-        is_number        = is_number && strspn(cell, "0123456789") == n;
-        fby_init_add_word(&cells, cell, n);
+        const char *tab = strchr(line, '\t'); /* NULL: the last line is cut */
+        size_t      n   = tab != NULL ? strcspn(tab + 1, "\t") : 0;
+        if (n > 0) {
+            is_number = is_number && strspn(tab + 1, "0123456789.+-") >= n;
+            fby_init_add_word(&cells, tab + 1, n);
+        }
     }
     bool are_texts = !is_number && !fby_init_are_classes(&cells);
     fby_init_free_words(&cells);

@@ -1369,6 +1369,7 @@ ROWS = [
           ("hello w{}", (), {"image": (8, *IMAGE), "text": (8, 8)}),
           ("hello, \"w{}\"", (), {"image": (8, *IMAGE), "text": (8, 16)}),
           ("1{}", (), {"label": Counter(range(10, 18))}),
+          ("-{}.5", (), {"label": Counter(-i - .5 for i in range(8))}),
           ("hello w{}", ("{}",), {"text": (8, 8), "c3": Counter(range(8))}))),
     ("texts of digits in JSON lines", written({"train.jsonl": "".join(
         json.dumps({"text": str(7 * i % 40), "Answer": f"{i}.5", "label": str(i),
