@@ -119,6 +119,52 @@ static size_t find_split(const char *path, const char *split)
     return 0;
 }
 
+/* Is a folder of the path one of another split? */
+static bool is_of_other_split(const char *path, const char *split)
+{
+    bool found = false;
+    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
+        found = found || (strcmp(fby_known_splits[k], split) != 0 &&
+                             find_split(path, fby_known_splits[k]) > 0);
+    }
+    return found;
+}
+
+/* Is one of the folders of the split? */
+static bool has_folder_of_split(
+    const struct fby_folders_below *folders, const char *split)
+{
+    bool found = false;
+    for (uint32_t i = 0; !found && i < folders->n; i++) {
+        char path[FBY_PATH_SIZE + 1];
+        snprintf(path, sizeof(path), "%s/", folders->paths[i]);
+        found = find_split(path, split) > 0;
+    }
+    return found;
+}
+
+bool fby_has_folder_of_train(const struct fby_folders_below *folders)
+{
+    return has_folder_of_split(folders, "train");
+}
+
+bool fby_is_evaluation_folder(const char *name)
+{
+    char path[FBY_PATH_SIZE + 1];
+    snprintf(path, sizeof(path), "%s/", name);
+    return find_split(path, "train") == 0 && is_of_other_split(path, "train");
+}
+
+/* Is the path better for the list than those in folders of other splits? A list
+ * without a split is that of train, if there is a folder of it. */
+static bool fits_split(
+    const struct named_search *self, const char *path, size_t split_size)
+{
+    return self->split != NULL ? split_size > 0
+                               : !is_of_other_split(path, "train") ||
+                                     !fby_has_folder_of_train(self->folders);
+}
+
 /* How well the file fits the list and the column. */
 static unsigned rate_match(const struct named_search *self, const char *column,
     const char *path, size_t split_size)
@@ -128,7 +174,7 @@ static unsigned rate_match(const struct named_search *self, const char *column,
     bool        is_mask = fby_init_is_partner_name(column);
     snprintf(folder, sizeof(folder), "%.*s",
         slash != NULL ? (int)(slash - path) : 0, path);
-    unsigned of_split = self->split == NULL || split_size > 0 ? 2 : 0;
+    unsigned of_split = fits_split(self, path, split_size) ? 2 : 0;
     unsigned of_kind  = fby_init_is_partner_name(folder) == is_mask ? 1 : 0;
     return of_split + of_kind;
 }
@@ -333,9 +379,9 @@ static bool is_of_names(const char *column)
     return found;
 }
 
-/* May the cell be a name, and no label? A number that is in another row, too, or
- * in a column that is called after labels, is none. Labels have no zeros in
- * front. */
+/* May the cell be a name, and no label? A number without zeros in front that is in
+ * another row, too, is none, and no number in a column that is called after
+ * labels. */
 static bool may_be_name(const struct named_search *self, uint64_t line,
     const struct fby_list_cell *cell, const char *column)
 {
@@ -351,7 +397,9 @@ static bool may_be_name(const struct named_search *self, uint64_t line,
     if ((!may_be_number && !has_zeros) || fby_init_is_class_name(column)) {
         return false;
     }
-    fby_list_begin_visit(self->begin, &sink);
+    if (!has_zeros) {
+        fby_list_begin_visit(self->begin, &sink);
+    }
     return !repeat.found;
 }
 
@@ -432,7 +480,7 @@ static fby_err count_missing(
 
 /* Drop columns of numbers of which half name no files: a table of numbers may
  * lie beside pictures called 1.jpg. Of others, the first is that of the names: an
- * age may be such a number, too. */
+ * age may be such a number, too. One with zeros in front is no age. */
 static void drop_numbers(struct named_search *self)
 {
     struct fby_named_files *out  = self->out;
@@ -448,36 +496,14 @@ static void drop_numbers(struct named_search *self)
         }
         bool is_found =
             search.n_missing == 0 || 2 * search.n_missing < search.n_rows;
-        if (is_name || (is_found && !any)) {
+        bool has_zeros = file->value[0] == '0' && file->value[1] != '\0';
+        bool is_sure   = has_zeros && search.n_missing == 0;
+        if (is_name || (is_found && (!any || is_sure))) {
             out->files[kept++] = *file;
             any                = any || !is_name;
         }
     }
     out->n = kept;
-}
-
-/* Is a folder of the path one of another split? */
-static bool is_of_other_split(const char *path, const char *split)
-{
-    bool found = false;
-    for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
-        found = found || (strcmp(fby_known_splits[k], split) != 0 &&
-                             find_split(path, fby_known_splits[k]) > 0);
-    }
-    return found;
-}
-
-/* Is one of the folders of the split? */
-static bool has_folder_of_split(
-    const struct fby_folders_below *folders, const char *split)
-{
-    bool found = false;
-    for (uint32_t i = 0; !found && i < folders->n; i++) {
-        char path[FBY_PATH_SIZE + 1];
-        snprintf(path, sizeof(path), "%s/", folders->paths[i]);
-        found = find_split(path, split) > 0;
-    }
-    return found;
 }
 
 bool fby_named_file_find(const struct fby_search *search, const char *dir,

@@ -17,6 +17,12 @@ void fby_folders_below_find(
     struct fby_search *search, const char *path, struct fby_folders_below *out);
 void fby_folders_below_fini(struct fby_folders_below *self);
 
+/* Is one of the folders that of the split train? */
+bool fby_has_folder_of_train(const struct fby_folders_below *folders);
+
+/* Is the folder of this name one of another split than train? */
+bool fby_is_evaluation_folder(const char *name);
+
 enum { FBY_NAMED_COLUMNS = 4, FBY_VALUE_SIZE = 256 };
 
 struct fby_named_file { /* a value of a list, and its file */

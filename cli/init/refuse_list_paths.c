@@ -17,7 +17,7 @@
 #include "cli/init/text_state.h"
 #include "pipeline/text.h"
 
-enum { LOOKED_AT = 100, VALUE_SIZE = 128 };
+enum { LOOKED_AT = 100, VALUE_SIZE = 128, MAX_FOLDERS = 64 };
 
 /* ---- a column without files ---- */
 
@@ -97,11 +97,37 @@ static bool append_columns(
         const struct fby_named_file *file = &files->files[i];
         is_quoted = is_quoted && is_quotable(file->column) &&
                     is_quotable(file->prefix) && is_quotable(file->path);
-        fby_init_printf(out, "%s'%s': ('%s', '%s', '/%.*s', %u)",
+        fby_init_printf(out, "%s'%s': ('%s', '%s', '/%.*s', %u, %d)",
             i > 0 ? ", " : "", file->column, file->prefix, file->ending,
-            (int)file->folder_size, file->path, file->n_parts);
+            (int)file->folder_size, file->path, file->n_parts,
+            fby_init_is_partner_name(file->column) ? 1 : 0);
     }
     return is_quoted;
+}
+
+/* Append the names of the folders that `is_one` is true for as a set of Python. */
+static void append_folders(struct fby_buffer *out,
+    const struct fby_folders_below *folders, bool (*is_one)(const char *name))
+{
+    uint32_t    n    = 0;
+    const char *last = "";
+    fby_init_append(out, "{*()");
+    for (uint32_t i = 0; i < folders->n && n < MAX_FOLDERS; i++) {
+        const char *slash = strrchr(folders->paths[i], '/');
+        const char *name  = slash != NULL ? slash + 1 : folders->paths[i];
+        if (is_one(name) && is_quotable(name) && strcmp(name, last) != 0) {
+            fby_init_printf(out, ", '%s'", name);
+            last = name;
+            n++;
+        }
+    }
+    fby_init_append(out, "}");
+}
+
+static bool is_no_folder(const char *name)
+{
+    (void)name;
+    return false;
 }
 
 static bool has_column(
@@ -156,7 +182,14 @@ static bool advise(const struct fby_unresolved_list *self)
     fby_put_bytes(&settings, splits.data, splits.size);
     fby_init_append(&settings, "}; K = {");
     is_quoted = append_columns(&settings, self->files) && is_quoted;
-    fby_init_append(&settings, "}");
+    fby_init_append(&settings, "}; P = ");
+    append_folders(&settings, self->folders, fby_init_is_partner_name);
+    fby_init_append(&settings, "; N = ");
+    append_folders(&settings, self->folders,
+        fby_has_folder_of_train(self->folders) ? fby_is_evaluation_folder
+                                               : is_no_folder);
+    fby_init_append(&settings, "; I = ");
+    append_folders(&settings, self->folders, fby_init_is_picture_name);
     bool has_command = is_quoted && fby_list_command_set(&lists, &settings,
                                         fby_program_list_paths);
     fby_buffer_fini(&splits);
@@ -258,6 +291,23 @@ static void note_folders(
     memcpy(out->command, command, sizeof(command));
 }
 
+/* Is the list's first picture in a folder called as pictures are, such as images?
+ * That is no class. */
+static bool is_in_images(
+    const struct fby_unresolved_list *self, const struct fby_listing *listing)
+{
+    const char *file  = strrchr(self->files->files[0].path, '/');
+    bool        found = false;
+    for (uint32_t i = 0; file != NULL && !found && i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        char                    dir[FBY_PATH_SIZE];
+        found = entry->is_dir && fby_init_is_picture_name(entry->name) &&
+                fby_path_join(self->dir, entry->name, dir, NULL) == FBY_OK &&
+                fby_guess_has_file(self->search->root, dir, file + 1);
+    }
+    return found;
+}
+
 /* Refuse the column of the value `first`. Folders that may be classes are used
  * without a list, so it is no error that they have none of its pictures. */
 static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
@@ -274,7 +324,8 @@ static fby_err check_unresolved_column(const struct fby_unresolved_list *self,
     bool     is_path =
         is_found && (self->files->files[0].n_parts > 1 ||
                         self->files->files[0].split_size > 0 ||
-                        strchr(self->files->files[0].path, '/') == NULL);
+                        strchr(self->files->files[0].path, '/') == NULL ||
+                        is_in_images(self, listing));
     if (is_found && (is_path || n_dirs < 2)) {
         return fby_refuse_unresolved_list(self, why);
     }

@@ -806,9 +806,9 @@ static void paths_of_another_machine_are_refused(void **state)
     assert_advised(sb, "p", "S = {'a.csv': '/'}; K = {'image': ('/home/al/");
     assert_advised(sb, "p/a.csv", "/p/paths-a.csv");
     sandbox_write_text(sb, "p/a.csv", "image\nC:\\d\\img\\0.jpg\n");
-    assert_advised(sb, "p", "K = {'image': ('C:/d/', '', '/', 2)}");
+    assert_advised(sb, "p", "K = {'image': ('C:/d/', '', '/', 2, 0)}");
     sandbox_write_text(sb, "p/a.csv", "image\nimg\\1.jpg\n");
-    assert_advised(sb, "p", "K = {'image': ('', '', '/', 2)}");
+    assert_advised(sb, "p", "K = {'image': ('', '', '/', 2, 0)}");
     sandbox_write_text(sb, "p/a.csv", "y,image\n0,0.jpg\n");
     assert_refused(sb, "p/a.csv", 0,
         "a.csv: the column image names files without their path (img/0.jpg)");
@@ -998,7 +998,7 @@ static void a_command_has_no_list_that_needs_quotes(void **state)
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/train/1.jpg", "x");
     sandbox_write_text(sb, "p/a.csv", "id,y\n1.jpg,0\n");
-    assert_advised(sb, "p", "K = {'id': ('', '', '/train/', 1)}");
+    assert_advised(sb, "p", "K = {'id': ('', '', '/train/', 1, 0)}");
     sandbox_remove(sb, "p/a.csv");
     sandbox_write_text(sb, "p/a'b.csv", "id,y\n1.jpg,0\n");
     assert_refused(sb, "p", 0, "(train/1.jpg): write paths that begin at");

@@ -216,6 +216,30 @@ def one_name_in_two_folders(root):
     save(root / "paths-train.csv", picture_list("file", "0.jpg", "1.jpg"))
 
 
+def all_differ(images):
+    return len({float(image.mean()) for image in images}) == len(images)
+
+
+def all_dark(images):
+    return images.max() < 0
+
+
+def with_list(name, header, *rows, pictures=(), bright=()):
+    """Pictures of different levels, others that are white, and a list."""
+    def make(root):
+        pictures_at(*pictures)(root)
+        for path in bright:
+            save(root / path, picture(255))
+        save(root / name, picture_list(header, *rows))
+    return make
+
+
+SLICES = tuple((f"p{j}", k) for j in (1, 2, 3) for k in range(3))
+PETS = with_list("train.csv", "file,label", *(
+    f"{k}.jpg,{pet}" for pet in ("cat", "dog") for k in (0, 1)), pictures=[
+        f"images/{pet}/{k}.jpg" for pet in ("cat", "dog") for k in (0, 1)])
+
+
 def numbered_pictures(form, first):
     """A folder of pictures called by numbers, and a list with these numbers and
     another column of such numbers."""
@@ -1349,6 +1373,36 @@ ROWS = [
         "images/0.png): write a list of paths:\n(cd /", "",
         {"image": (4, *IMAGE), "mask": Counter(
             i for i in range(4) for _ in range(224 * 224))})),
+    ("slices of the same names in folders of patients", with_list(
+        "train.csv", "patient,slice,label", *(
+            f"{p},{k}.png,{k % 2}" for p, k in SLICES),
+        pictures=[f"data/{p}/{k}.png" for p, k in SLICES]), Remedy(
+            "(data/p1/0.png): write a list of paths:\n(cd /", "",
+            {"slice": all_differ})),
+    ("the same names in two class folders", PETS, Remedy(
+        "(images/cat/0.jpg): write a list of paths:\n(cd /", "",
+        {"file": all_differ})),
+    ("a list of no split beside folders of train and test", with_list(
+        "labels.csv", "id,target", *(f"{k},{k % 3}" for k in range(6)),
+        pictures=[f"images_train/{k}.png" for k in range(6)],
+        bright=[f"images_test/{k}.png" for k in range(6)]), Remedy(
+            "(images_train/0.png): write a list of paths:\n(cd /", "",
+            {"id": all_dark, "target": Counter([0, 0, 1, 1, 2, 2])})),
+    ("names of pictures that are in images and in full", with_list(
+        "train.csv", "image,label", *(f"{k}.jpg,{k % 3}" for k in range(6)),
+        pictures=[f"images/{k}.jpg" for k in range(6)],
+        bright=[f"full/{k}.jpg" for k in range(6)]), Remedy(
+            "train.csv: the column image names files without their path (", "",
+            {"image": all_dark, "label": Counter([0, 0, 1, 1, 2, 2])})),
+    ("numbers of three pictures in a row", with_list(
+        "train.csv", "anchor,positive,negative", *(
+            f"{i:04},{i + 1:04},{8 - i % 2:04}" for i in range(5)),
+        pictures=[f"im/{i:04}.jpg" for i in range(9)]), Remedy(
+            "(im/0000.jpg): write a list of paths:\n(cd /", "",
+            Note("left out: positive.jpg: a second picture; if it is needed, "
+                 "remove the # of its field in the file (of a mask, this "
+                 "compression changes class ids)\nleft out: negative.jpg: a ",
+                 {"anchor": (5, *IMAGE)}))),
     ("one name in two folders", one_name_in_two_folders,
      "(all/a/0.jpg): write paths that begin at the folder of the list\n"),
     ("lists with tabs of train and val", in_two_formats(
@@ -1746,6 +1800,19 @@ class Lists(test_corpus.Corpus):
         with self.assertRaises(subprocess.CalledProcessError):
             self.run_command(made.stderr, root)
         self.assertEqual(list(root.glob("*.jsonl")), [root / "train.jsonl"])
+
+    def test_a_name_in_several_folders_is_not_guessed(self):
+        root = self.cluster.path("several") / "data"
+        with_list("train.csv", "file,y", "0.jpg,1", "1.jpg,2",
+                  pictures=[f"x/{p}/0.jpg" for p in "abc"] + ["x/a/1.jpg"])(root)
+        made = self.run_one("init", root, "-o", root.parent / "p.yaml")
+        line = test_corpus.COMMAND.search(made.stderr)[0]
+        command = subprocess.run(line.split(" && forebay init ")[0], shell=True,
+                                 stderr=subprocess.PIPE, text=True)
+        self.assertEqual(
+            command.stderr, "0.jpg is in 3 folders (x/a/0.jpg, x/b/0.jpg): "
+            "write paths from the folder of the list\n")
+        self.assertEqual(list(root.glob("*.csv")), [root / "train.csv"])
 
     def test_each_command_leads_to_the_next(self):
         for number, (name, file, content, n, shapes) in enumerate(CHAINS):
