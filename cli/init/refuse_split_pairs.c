@@ -25,15 +25,17 @@ enum { LINE_SIZE = 512 };
 struct pairs_split {            /* the file of a split; "": none */
     char file[FBY_PATH_SIZE];   /* below the folder of the pairs */
     char column[FBY_NAME_SIZE]; /* .csv: that of the names; text: "" */
+    char folder[FBY_NAME_SIZE]; /* of the split, in that of the pictures; "" */
     bool has_labels;            /* text: after the names */
 };
 
 struct split_pairs {
     const struct fby_pairs_dir *at;
     const char                 *dir; /* that is looked at, in the folder */
-    struct pairs_split          splits[FBY_KNOWN_SPLITS];
-    struct pairs_split          other; /* .csv of no split */
-    struct pairs_split          json;  /* of all splits */
+    const char        *within;       /* a folder in that of the pictures; "" */
+    struct pairs_split splits[FBY_KNOWN_SPLITS];
+    struct pairs_split other; /* .csv of no split */
+    struct pairs_split json;  /* of all splits */
 };
 
 /* ---- the names in a file ---- */
@@ -57,11 +59,13 @@ static bool is_picture(const struct split_pairs *self, const char *word)
 {
     const struct fby_root *root = self->at->search->root;
     const char            *path = path_within(word, self->at->folders[0]);
+    char                   pictures[FBY_PATH_SIZE];
     char                   dir[FBY_PATH_SIZE];
     char                   ending[FBY_NAME_SIZE];
     return *path != '\0' &&
-           fby_path_join(self->at->path, self->at->folders[0], dir, NULL) ==
+           fby_path_join(self->at->folders[0], self->within, pictures, NULL) ==
                FBY_OK &&
+           fby_path_join(self->at->path, pictures, dir, NULL) == FBY_OK &&
            ((strchr(path, '.') != NULL &&
                 fby_guess_has_file(root, dir, path)) ||
                fby_guess_find_picture(root, dir, path, strlen(path), ending));
@@ -143,6 +147,44 @@ static void keep_file(
     }
 }
 
+/* Write the name of the split's folder in that of the pictures; "": none. */
+static void find_split_folder(
+    const struct split_pairs *self, const char *split, char out[FBY_NAME_SIZE])
+{
+    struct fby_listing listing = {0};
+    char               dir[FBY_PATH_SIZE];
+    const char        *found = NULL;
+    out[0]                   = '\0';
+    if (split != NULL && self->at->n_folders == 1 &&
+        fby_path_join(self->at->path, self->at->folders[0], dir, NULL) ==
+            FBY_OK &&
+        fby_guess_list_dir(self->at->search, dir, NULL, &listing, NULL) ==
+            FBY_OK) {
+        found = fby_find_split_folder(&listing, split);
+    }
+    if (found != NULL) {
+        snprintf(out, FBY_NAME_SIZE, "%s", found);
+    }
+    fby_listing_fini(&listing);
+}
+
+/* Does the text or .csv name pictures? They may be in a folder of its split. */
+static bool read_file(struct split_pairs *self, const char *split, bool is_text,
+    struct pairs_split *out)
+{
+    bool found = false;
+    for (int i = 0; i < 2 && !found; i++) {
+        self->within = out->folder;
+        found        = (i == 0 || out->folder[0] != '\0') &&
+                (is_text ? read_text(self, out) : read_csv(self, out));
+        if (!found && i == 0) {
+            find_split_folder(self, split, out->folder);
+        }
+    }
+    self->within = "";
+    return found;
+}
+
 /* Keep the JSON file if it begins with the name of a picture, in a list of a split. */
 static void look_at_json(struct split_pairs *self, const char *name)
 {
@@ -172,7 +214,7 @@ static fby_err visit(
     if (!entry->is_dir && (split != NULL || !is_text) &&
         (is_text || fby_text_ends_with(lower, ".csv")) &&
         fby_path_join(self->dir, entry->name, file.file, NULL) == FBY_OK &&
-        (is_text ? read_text(self, &file) : read_csv(self, &file))) {
+        read_file(self, split, is_text, &file)) {
         keep_file(self, split, &file);
     }
     if (!entry->is_dir) {
@@ -245,8 +287,9 @@ static bool has_json(const struct split_pairs *self)
 static bool append_settings(
     const struct split_pairs *self, const char *type, struct fby_buffer *out)
 {
-    bool has_labels = true;
-    bool is_plain   = true;
+    struct fby_buffer folders    = {0};
+    bool              has_labels = true;
+    bool              is_plain   = true;
     fby_init_append(out, "F = [");
     for (uint32_t i = 0; i < self->at->n_folders; i++) {
         const char *folder = self->at->folders[i];
@@ -260,13 +303,14 @@ static bool append_settings(
         fby_init_printf(out,
             "(s + '%s', r, '') for s, r in "
             "__import__('json').load(open('%s')).items() if isinstance(r, "
-            "list)]; B = 0",
+            "list)]; B = 0; H = {}",
             type, self->json.file);
         return is_plain && fby_shell_is_plain(self->json.file);
     }
     for (size_t k = 0; k < FBY_KNOWN_SPLITS; k++) {
         const struct pairs_split *split = &self->splits[k];
         const char               *slash = strrchr(split->file, '/');
+        char                      list[FBY_PATH_SIZE + sizeof("paths-")];
         bool is_beside = split->column[0] != '\0' && slash == NULL;
         if (split->file[0] == '\0') {
             continue;
@@ -274,12 +318,19 @@ static bool append_settings(
         is_plain = is_plain && fby_shell_is_plain(split->file) &&
                    strpbrk(split->column, "'\"\\$`") == NULL;
         has_labels = has_labels && split->has_labels;
-        fby_init_printf(out, "('%s%s%s', '%s', '%s'), ",
-            is_beside ? "paths-" : "",
+        is_plain   = is_plain && fby_shell_is_plain(split->folder);
+        snprintf(list, sizeof(list), "%s%s%s", is_beside ? "paths-" : "",
             is_beside ? split->file : fby_known_splits[k],
-            is_beside ? "" : type, split->file, split->column);
+            is_beside ? "" : type);
+        fby_init_printf(
+            out, "('%s', '%s', '%s'), ", list, split->file, split->column);
+        if (split->folder[0] != '\0') {
+            fby_init_printf(&folders, "'%s': '%s/', ", list, split->folder);
+        }
     }
-    fby_init_printf(out, "]; B = %d", has_labels ? 1 : 0);
+    fby_init_printf(out, "]; B = %d; H = {%.*s}", has_labels ? 1 : 0,
+        (int)folders.size, folders.size > 0 ? (const char *)folders.data : "");
+    fby_buffer_fini(&folders);
     if (has_rest(self)) {
         fby_init_printf(out, "; W = 'train%s'", type);
     }
@@ -328,7 +379,7 @@ static const char *find_first(const struct split_pairs *self)
 fby_err fby_refuse_split_pairs(
     const struct fby_pairs_dir *at, struct fby_error_detail *why)
 {
-    struct split_pairs self     = {.at = at};
+    struct split_pairs self     = {.at = at, .within = ""};
     uint32_t           n        = find_files(&self);
     const char        *pictures = at->folders[0];
     const char        *run = at->path[0] != '\0' ? "on that folder" : "again";

@@ -1394,6 +1394,16 @@ ROWS = [
         bright=[f"full/{k}.jpg" for k in range(6)]), Remedy(
             "train.csv: the column image names files without their path (", "",
             {"image": all_dark, "label": Counter([0, 0, 1, 1, 2, 2])})),
+    ("lists in annotations of folders of splits in images", all_of(*(with_list(
+        f"annotations/{split}.csv", "image,label", *(
+            f"{k}.jpg,{(k + first) % 3}" for k in range(6)), **{level: [
+                f"images/{split}/{k}.jpg" for k in range(6)]})
+        for split, first, level in (("train", 1, "pictures"),
+                                    ("val", 0, "bright")))), Remedy(
+            "annotations/train.csv is a list of the pictures in images: write "
+            "one beside that folder, with their paths, and run init again:\n",
+            "", {"images": all_dark, "label": Counter([0, 0, 1, 1, 2, 2])}),
+     ("val", {"label": [0, 1, 2, 0, 1, 2]})),
     ("numbers of three pictures in a row", with_list(
         "train.csv", "anchor,positive,negative", *(
             f"{i:04},{i + 1:04},{8 - i % 2:04}" for i in range(5)),

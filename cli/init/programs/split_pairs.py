@@ -2,8 +2,9 @@
 # R has for each new list of S the rows of a text or .csv, and the files of each row
 # in the folders F; the first has the pictures, and if it is there twice, files beside
 # them, too. S has the new list, the text or its names, and the column with the names, or
-# '' for a text, in which a name with blanks is all of its line. Rows without a picture
-# are left out. If W is set, it is the list of the pictures that are in no other.
+# '' for a text, in which a name with blanks is all of its line. H has the folder of the
+# split in that of the pictures by the new list, if the names lack it. Rows without a
+# picture are left out. If W is set, it is the list of the pictures that are in no other.
 import csv, os
 G = ('.jpg', '.jpeg', '.png', '.webp')
 k = lambda p: os.path.join(
@@ -23,7 +24,8 @@ rows = lambda i, C: (
     [{'': w[0], **({'label': ' '.join(w[1:])} if B else {})}
      for l in (open(i) if isinstance(i, str) else i)
      for w in [words(l.strip()) if isinstance(i, str) else [l]] if w and w[0]])
-R = {o: [(r, [d.get(c(r[C])) for d in D]) for r in rows(i, C)]
+R = {o: [(r, [d.get(c(r[C])) or d.get(H.get(o, '') + c(r[C])) for d in D])
+         for r in rows(i, C)]
      for o, i, C in S}
 [print('left out of', o + ':', r[C], 'is in no', F[0])
     for o, i, C in S for r, p in R[o] if not p[0]]
