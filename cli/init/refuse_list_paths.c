@@ -292,18 +292,23 @@ static void note_folders(
 }
 
 /* Is the list's first picture in a folder called as pictures are, such as images?
- * That is no class. */
+ * That is no class. With a folder such as masks beside it, both are read. */
 static bool is_in_images(
     const struct fby_unresolved_list *self, const struct fby_listing *listing)
 {
     const char *file  = strrchr(self->files->files[0].path, '/');
     bool        found = false;
-    for (uint32_t i = 0; file != NULL && !found && i < listing->count; i++) {
+    for (uint32_t i = 0; file != NULL && i < listing->count; i++) {
         const struct fby_entry *entry = &listing->entries[i];
         char                    dir[FBY_PATH_SIZE];
-        found = entry->is_dir && fby_init_is_picture_name(entry->name) &&
+        if (entry->is_dir && fby_init_is_partner_name(entry->name)) {
+            return false;
+        }
+        found =
+            found ||
+            (entry->is_dir && fby_init_is_picture_name(entry->name) &&
                 fby_path_join(self->dir, entry->name, dir, NULL) == FBY_OK &&
-                fby_guess_has_file(self->search->root, dir, file + 1);
+                fby_guess_has_file(self->search->root, dir, file + 1));
     }
     return found;
 }

@@ -245,7 +245,9 @@ static bool has_train(const struct split_texts *self)
 static bool are_alike(struct split_texts *self)
 {
     struct split_text *first = &self->texts[0];
-    bool               found = self->n > 0;
+    bool               is_split =
+        self->pictures[0] != '\0' && fby_split_of_folder(self->path) != NULL;
+    bool found = self->n > (is_split ? 1 : 0); /* one may tell its classes */
     qsort(first, self->n, sizeof(*first), compare_texts);
     for (uint32_t i = 1; i < self->n; i++) {
         const struct split_text *other = &self->texts[i];
