@@ -9,6 +9,8 @@
 #include "cli/init/programs.h"
 #include "cli/init/refuse_layouts.h"
 #include "cli/init/roles.h"
+#include "cli/init/split_names.h"
+#include "common/shell.h"
 #include "pipeline/text.h"
 
 /* Write the folders in `name` as "a/b/". Returns their number; 0 if there are
@@ -77,6 +79,34 @@ static bool have_same_folders(struct fby_search *search, const char *path,
     return are_same;
 }
 
+/* Write the commands that give each folder the name of the split in its own, as
+ * that of 01_train. Returns false if not all have one, each another. */
+static bool write_moves(
+    const char *const *names, uint32_t n, char *out, size_t size)
+{
+    const char *splits[FBY_KNOWN_SPLITS];
+    size_t      used = 0;
+    out[0]           = '\0';
+    for (uint32_t i = 0; i < n; i++) {
+        const char *split = fby_split_word(names[i]);
+        for (uint32_t k = 0; split != NULL && k < i; k++) {
+            split = splits[k] == split ? NULL : split;
+        }
+        if (split == NULL || !fby_shell_is_plain(names[i])) {
+            return false;
+        }
+        splits[i] = split;
+        if (strcmp(names[i], split) != 0) {
+            used += (size_t)snprintf(out + used, size - used, "%smv -n %s %s",
+                used > 0 ? " && " : "", names[i], split);
+        }
+        if (used >= size) {
+            return false;
+        }
+    }
+    return used > 0;
+}
+
 static fby_err refuse(struct fby_search *search, const char *path,
     const char *const *names, uint32_t n, const char *classes,
     struct fby_error_detail *why)
@@ -84,6 +114,7 @@ static fby_err refuse(struct fby_search *search, const char *path,
     char list[160];
     char operand[FBY_OPERAND_SIZE];
     char class[100];
+    char moves[300];
     snprintf(class, sizeof(class), "%.40s/%.*s",
         fby_text_show_begin(names[0], 40).text, (int)strcspn(classes, "/"),
         fby_text_show(classes).text);
@@ -98,6 +129,14 @@ static fby_err refuse(struct fby_search *search, const char *path,
             list, fby_text_show(classes).text, class, operand);
     }
     fby_roles_write_operand(search, path, names[0], operand);
+    if (write_moves(names, n, moves, sizeof(moves))) {
+        return fby_error_set(why, FBY_CONFIG,
+            "the folders %s have the same folders (%.40s), which seem to be "
+            "the classes: if the outer ones are classes, add --class-depth 1, "
+            "or 2 if each is one, as %s; if they are splits, rename them%s",
+            list, fby_text_show(classes).text, class,
+            fby_guess_set_renames(search, path, "%s", moves));
+    }
     fby_guess_set_command(search, path, FBY_PYTHON "V = ''; %s; %s\"",
         fby_program_class_folders, fby_program_write_lists);
     return fby_error_set(why, FBY_CONFIG,

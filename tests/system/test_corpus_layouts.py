@@ -705,6 +705,15 @@ ROWS = [
             "which seem to be the classes: for one of them: forebay init /", "",
             {"image": (24, *IMAGE),
              "label": Counter([0] * 8 + [1] * 8 + [2] * 8)})),
+    ("the classes in folders with words of splits", files(
+        *(f"{split}/{name}/{{}}.jpg" for split in ("01_train", "02_val")
+          for name in ("cat", "dog"))),
+     Remedy("the folders 01_train, 02_val have the same folders (cat/dog/), "
+            "which seem to be the classes: if the outer ones are classes, add "
+            "--class-depth 1, or 2 if each is one, as 01_train/cat; if they "
+            "are splits, rename them:\n", "",
+            {"image": (8, *IMAGE), "label": Counter([0] * 4 + [1] * 4)}),
+     ("val", {"label": Counter({0: 32, 1: 32})})),  # padded
     ("Omniglot: numbered characters of each alphabet", files(
         *(f"{name}/character{k:02}/{{}}.png" for name, n in (
             ("Greek", 2), ("Latin", 3), ("Tagalog", 2))
