@@ -655,6 +655,7 @@ ROWS = [
           ("/mnt/x/p{}.jpg", ["images/p{}.jpg"]),
           ("/data/upload/{0}/p-{0}.jpg", ["images/p-{}.jpg"]),
           ("imgs/{}.JPG", ["imgs/{}.jpg"]),
+          (".\\imgs\\{}.png", ["./imgs/{}.png"]),
           ("D:\\x\\{}.png", ["train/{}.png", "val/{}.png"]))),
     ("columns with names of members of tars", listed(
         ("cls", (0, 1, 2, 3)), ("label", "abab"), ("txt", ("a cat", "b c",

@@ -9,7 +9,7 @@
 # a folder, or the one that is neither of the other kind nor in N, or of those the
 # one in a folder of I, which are called images. Without such a file the program
 # ends. A value without a file stays as it is.
-import glob, re
+import glob, os, re
 D = {}
 [D.setdefault(k, []).append('/' + p)
     for p in glob.glob('**/*.*', recursive=True)
@@ -33,7 +33,8 @@ choose = lambda v, s, m, C, F: next(
      if len(X) == 1), None) or next((several(v, A) for w, A in F()), v)
 f = lambda v, C, s, c, e, d, i, m: choose(v, s, m, C, lambda: (
     (w, A)
-    for y in [v.replace(chr(92), '/'), re.sub(r'^(\d+)[.]0\Z', r'\1', v)]
+    for y in [os.path.normpath(v.replace(chr(92), '/')),
+              re.sub(r'^(\d+)[.]0\Z', r'\1', v)]
     for g in [e] + G * (e != '')
     for w in ['/' + z + g for z in (
         y[len(c) if y.startswith(c) else 0:], '/'.join(y.split('/')[-i:]) if c else '')]
