@@ -269,7 +269,11 @@ class Scale(unittest.TestCase):
         self.env = {**os.environ, "SBATCH_EXPORT": "NONE",
                     "FOREBAY_DATA": f"data={DIR}/photos",
                     "FOREBAY_SERVER_FILE": f"{DIR}/{self.id()}"}
-        self.addCleanup(self.scale, 0)
+        self.addCleanup(self.end_jobs)
+
+    def end_jobs(self):
+        self.scale(0)
+        wait_for(lambda: not self.jobs(), lambda: run("squeue"))
 
     def scale(self, n, *args, code=0, before=300, **variables):
         """What `scale N` says that it did, or its error."""
