@@ -290,9 +290,37 @@ static void write_body(const struct list_files *files,
     }
 }
 
+/* Tools for annotations, and a key that their own JSON has. */
+static const struct {
+    const char *name, *key;
+} tools[] = {
+    {"Label Studio", "\"from_name\""}, {"VIA", "\"shape_attributes\""}};
+
+/* The tool that has written the JSON file; NULL: another one. */
+static const char *find_tool(const struct list_files *files, const char *name)
+{
+    enum { HEAD_SIZE = 8192 };
+    char        head[HEAD_SIZE];
+    const char *found = NULL;
+    if (fby_guess_read_begin(
+            files->search->root, files->path, name, head, sizeof(head))) {
+        for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+            found = strstr(head, tools[i].key) != NULL ? tools[i].name : found;
+        }
+    }
+    return found;
+}
+
 static fby_err refuse_json(
     struct list_files *files, const char *name, struct fby_error_detail *why)
 {
+    const char *tool = find_tool(files, name);
+    if (tool != NULL) {
+        return fby_error_set(why, FBY_CONFIG,
+            "%s is in the format of %s, which is not read: export it there as "
+            "COCO, and run init again",
+            fby_text_show_begin(name, 60).text, tool);
+    }
     struct json_file json[MAX_FILES] = {{.program = ""}};
     char             body[BODY_SIZE];
     struct json_file other = {.program = ""};

@@ -34,6 +34,15 @@ def coco(name, folder="", **more):
     return make
 
 
+def exported(value):
+    """Pictures beside a JSON file with this value."""
+    def make(root):
+        for i in range(4):
+            save(root / f"images/{i}.jpg", picture(i))
+        save(root / "project.json", json.dumps(value))
+    return make
+
+
 def coloured(number):
     """Rows of two colours of class_dict(): pole and sky, or for 0 pole and tree."""
     pixels = numpy.full((40, 48, 3), (64, 0, 128), "u1")
@@ -157,6 +166,14 @@ POLYGONS = (" polygons of LabelMe, which are not read: draw them into masks, a P
 COLOURS = "mask.png: its colours are no class ids; if it is a second picture, "
 
 ROWS = [
+    *((f"JSON of {tool}", exported(value), f"project.json is in the format of {tool}, "
+       "which is not read: export it there as COCO, and run init again")
+      for tool, value in (
+          ("Label Studio", [{"id": 1, "annotations": [{"result": [{
+              "from_name": "label", "to_name": "image", "value": {
+                  "x": 1, "y": 2, "width": 3, "height": 4}}]}]}]),
+          ("VIA", {"0.jpg9": {"filename": "0.jpg", "regions": [{
+              "shape_attributes": {"name": "rect", "x": 1, "y": 2}}]}}))),
     *((f"CamVid, the masks end with {end}: {name}", all_of(
         coloured_files("train/{}.png", "train_labels/{}" + end, "val/{}.png",
                        "val_labels/{}" + end), *tables), Remedy(
