@@ -21,6 +21,14 @@ FBY_CHECKED fby_err fby_refuse_other_lists(struct fby_search *search,
     const char *path, const struct fby_listing *listing,
     struct fby_error_detail *why);
 
+struct fby_list_files;
+
+/* Refuse the lists `files` in JSON, of which one is called `name`, with the command
+ * that writes JSON lines if their form is known (refuse_json_list.c).
+ * Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_refuse_json_list(struct fby_list_files *files,
+    const char *name, struct fby_error_detail *why);
+
 /* Refuse the file `name` in `path`, if it is such a list by its ending; the command
  * is for all such files that are called after splits. */
 FBY_CHECKED fby_err fby_refuse_other_list(struct fby_search *search,

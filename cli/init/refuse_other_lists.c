@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* refuse_other_lists.c - refuse lists in formats that are not read (.json, .tsv,
- * .txt), with the command that writes lists that are.
- *
- * The command is a loop over the files of all splits, or, if no name has a split,
- * for the first list or all texts. */
+ * .txt), with the command that writes lists that are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +8,7 @@
 #include "cli/init/guess_lists.h"
 #include "cli/init/guess_notes.h"
 #include "cli/init/list_begin.h"
+#include "cli/init/list_files.h"
 #include "cli/init/named_files.h"
 #include "cli/init/names.h"
 #include "cli/init/programs.h"
@@ -21,353 +19,13 @@
 #include "common/shell.h"
 #include "pipeline/text.h"
 
-enum { MAX_FILES = 8, FILE_SIZE = 256 /* NAME_MAX + 1 */, BODY_SIZE = 8192 };
-
-struct list_files { /* the files of one format in a directory */
-    struct fby_search *search;
-    const char        *path;   /* of the directory, below the root */
-    const char        *ending; /* in any case */
-    char               names[MAX_FILES][FILE_SIZE];
-    uint32_t           n;
-    bool               has_more;         /* files than names */
-    bool               are_splits;       /* the names have words of splits */
-    bool               takes_all;        /* without such words, too */
-    char               other[FILE_SIZE]; /* that is not among them; "": none */
-};
-
-/* ---- the files ---- */
-
-/* True for a name with the ending, in any case. */
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t n = strlen(name);
-    size_t k = strlen(ending);
-    return n > k && n < FILE_SIZE &&
-           fby_equal_ignoring_case(name + n - k, ending);
-}
-
-static fby_err add_file(
-    void *arg, const struct fby_entry *entry, struct fby_error_detail *why)
-{
-    struct list_files *self     = arg;
-    bool               is_split = fby_split_word(entry->name) != NULL;
-    (void)why;
-    if (entry->is_dir || !has_ending(entry->name, self->ending) ||
-        (self->are_splits && !is_split)) {
-        return FBY_OK;
-    }
-    if (is_split && !self->are_splits) {
-        self->are_splits = true;
-        self->other[0]   = '\0';
-        self->has_more   = false;
-        self->n          = 0;
-    }
-    if (!is_split && !self->takes_all && self->n > 0 &&
-        strcmp(self->names[0], entry->name) > 0) {
-        memcpy(self->other, self->names[0], FILE_SIZE);
-        self->n = 0;
-    }
-    if (self->n < (is_split || self->takes_all ? (uint32_t)MAX_FILES : 1)) {
-        snprintf(self->names[self->n++], FILE_SIZE, "%s", entry->name);
-    } else {
-        snprintf(self->other, FILE_SIZE, "%s", entry->name);
-        self->has_more = true;
-    }
-    return FBY_OK;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static fby_err visit_files(
-    struct list_files *self, struct fby_error_detail *why)
-{
-    const char *only =
-        self->search->only_file[0] != '\0' ? self->search->only_file : NULL;
-    fby_err err = fby_guess_visit_dir(
-        self->search, self->path, only, add_file, self, NULL, why);
-    qsort(self->names, self->n, sizeof(self->names[0]), compare_names);
-    return err;
-}
-
-/* Find the files of all splits with that ending. */
-static fby_err find_files(struct fby_search *search, const char *path,
-    const char *ending, struct list_files *out, struct fby_error_detail *why)
-{
-    *out =
-        (struct list_files){.search = search, .path = path, .ending = ending};
-    return visit_files(out, why);
-}
-
-/* Is the new file of the i-th one there already, as val.csv of val.tsv? */
-static bool is_there(
-    const struct list_files *self, uint32_t i, const char *converted)
-{
-    char file[FBY_PATH_SIZE];
-    snprintf(file, sizeof(file), "%.*s%s",
-        (int)(strlen(self->names[i]) - strlen(self->ending)), self->names[i],
-        converted);
-    return fby_guess_has_file(self->search->root, self->path, file);
-}
-
-enum { WORD_SIZE = 4 * (FILE_SIZE + 2) + 4 /* bytes of a name in quotes */ };
-
-/* Write the name as a word of a shell, which no program takes for an option. */
-static void quote_name(const char *name, char out[WORD_SIZE])
-{
-    char file[FILE_SIZE + 2];
-    snprintf(file, sizeof(file), "%s%s", name[0] == '-' ? "./" : "", name);
-    (void)fby_shell_quote(file, out, WORD_SIZE);
-}
-
-/* Append the words of the files, or of those whose new files are not there. Returns
- * their number. */
-static uint32_t append_names(const struct list_files *self,
-    const char *converted, bool all, char *out, size_t size)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < self->n; i++) {
-        char   word[WORD_SIZE];
-        size_t used = strlen(out);
-        if (all || !is_there(self, i, converted)) {
-            quote_name(self->names[i], word);
-            snprintf(out + used, size - used, " %s", word);
-            n++;
-        }
-    }
-    return n;
-}
-
-/* Set the command of the search: a loop over the files as $f, with `body`. The
- * first file becomes one that ends with `converted`. */
-static void advise(
-    const struct list_files *self, const char *body, const char *converted)
-{
-    char first[FBY_PATH_SIZE];
-    char files[MAX_FILES * (WORD_SIZE + 1)] = "";
-    if (append_names(self, converted, false, files, sizeof(files)) == 0) {
-        (void)append_names(self, converted, true, files, sizeof(files));
-    }
-    if (self->takes_all && self->has_more && !self->are_splits) {
-        snprintf(files, sizeof(files), " ./*%s", self->ending);
-    }
-    fby_guess_set_command(self->search, self->path,
-        "set -C && for f in%s; do %s || exit; done", files, body);
-    snprintf(first, sizeof(first), "%.*s%s",
-        (int)(strlen(self->names[0]) - strlen(self->ending)), self->names[0],
-        converted);
-    fby_guess_end_command(self->search, self->path, first);
-}
-
-/* ---- JSON ---- */
-
-struct json_file { /* one of the files */
-    char program[FBY_JQ_SIZE];
-    bool is_known;              /* else `program` is none */
-    char folder[FBY_NAME_SIZE]; /* of its pictures: "images/", or "" */
-};
-
-/* Find the folder that has the picture of the list. */
-static void find_folder(const struct list_files *files, const char *list,
-    const char *picture, char out[FBY_NAME_SIZE])
-{
-    struct fby_folders_below folders = {0};
-    struct fby_named_file    file;
-    fby_folders_below_find(files->search, files->path, &folders);
-    if (fby_named_file_find(
-            files->search, files->path, list, picture, &folders, &file) &&
-        file.prefix[0] == '\0' && strlen(file.path) < 40 + strlen(picture) &&
-        fby_shell_is_plain(file.path)) {
-        snprintf(out, FBY_NAME_SIZE, "%.*s",
-            (int)(strlen(file.path) - strlen(picture)), file.path);
-    }
-    fby_folders_below_fini(&folders);
-}
-
-static void read_json_file(
-    const struct list_files *files, const char *name, struct json_file *out)
-{
-    char path[FBY_PATH_SIZE];
-    char picture[FBY_VALUE_SIZE] = "";
-    *out                         = (struct json_file){.folder = ""};
-    out->is_known =
-        fby_path_join(files->path, name, path, NULL) == FBY_OK &&
-        fby_guess_write_jq(files->search, path, out->program, picture);
-    if (picture[0] != '\0') {
-        find_folder(files, name, picture, out->folder);
-    }
-}
-
-/* Has a picture of this program several labels, and one of the other program's
- * one? Then the one for several is right for both. */
-static bool has_more_labels(const char *program, const char *other)
-{
-    return strstr(program, "labels: [") != NULL &&
-           strstr(other, "label: $a[0]") != NULL;
-}
-
-/* Give json[0] the program for all files, the first that is known. That of test may
- * lack what the others have; one of another form is left for the next init. */
-static void choose_program(
-    struct list_files *files, struct json_file json[MAX_FILES])
-{
-    struct json_file first = json[0];
-    uint32_t         kept  = 0;
-    for (uint32_t i = 1; i < files->n; i++) {
-        if (json[i].is_known &&
-            (!first.is_known ||
-                has_more_labels(json[i].program, first.program))) {
-            first = json[i];
-        }
-    }
-    for (uint32_t i = 0; i < files->n; i++) {
-        if (!json[i].is_known || strcmp(json[i].program, first.program) == 0 ||
-            has_more_labels(first.program, json[i].program)) {
-            memmove(files->names[kept], files->names[i], FILE_SIZE);
-            json[kept++] = json[i];
-        }
-    }
-    files->n = kept;
-    memcpy(json[0].program, first.program, sizeof(first.program));
-    json[0].is_known = first.is_known;
-}
-
-/* Append the choice of $p, the folder of the pictures of file $f. */
-static void append_folders(const struct list_files *files,
-    const struct json_file *json, char out[BODY_SIZE])
-{
-    size_t used = strlen(out);
-    used += (size_t)snprintf(out + used, BODY_SIZE - used, "case \"$f\" in");
-    for (uint32_t i = 0; i < files->n && used < BODY_SIZE; i++) {
-        char word[WORD_SIZE];
-        quote_name(files->names[i], word);
-        used += (size_t)snprintf(
-            out + used, BODY_SIZE - used, " %s) p=%s;;", word, json[i].folder);
-    }
-    used = used < BODY_SIZE ? used : BODY_SIZE - 1;
-    snprintf(out + used, BODY_SIZE - used, " esac; ");
-}
-
-/* Write the word for the folder of the pictures: the one that all files have, or $p,
- * which is first chosen for each. */
-static void append_folder(const struct list_files *files,
-    const struct json_file *json, char out[BODY_SIZE], char word[WORD_SIZE])
-{
-    const char *folder = json[0].folder[0] != '\0' ? json[0].folder : "''";
-    for (uint32_t i = 1; i < files->n; i++) {
-        folder = strcmp(json[i].folder, json[0].folder) == 0 ? folder : NULL;
-    }
-    if (folder == NULL) {
-        append_folders(files, json, out);
-    }
-    snprintf(word, WORD_SIZE, "%s", folder != NULL ? folder : "\"$p\"");
-}
-
-/* Write the command for one of the files, $f. */
-static void write_body(const struct list_files *files,
-    const struct json_file *json, char out[BODY_SIZE])
-{
-    bool is_coco         = strcmp(json[0].program, FBY_COCO_BOXES) == 0;
-    bool has_p           = is_coco || strstr(json[0].program, "($p ") != NULL;
-    char word[WORD_SIZE] = "";
-    out[0]               = '\0';
-    if (has_p) {
-        append_folder(files, json, out, word);
-    }
-    size_t used = strlen(out);
-    if (is_coco) {
-        snprintf(out + used, BODY_SIZE - used,
-            FBY_PYTHON "r = str; L = [sys.argv[1:]]; %s; %s; %s\" \"$f\" "
-                       "\"${f%%.*}.jsonl\" %s",
-            fby_program_boxes_upright, fby_program_boxes_coco,
-            fby_program_write_lists, word);
-    } else {
-        snprintf(out + used, BODY_SIZE - used,
-            "jq -c %s%s%s'%s' \"$f\" " FBY_GUESS_INTO("${f%%.*}.jsonl"),
-            has_p ? "--arg p " : "", word, has_p ? " " : "", json[0].program);
-    }
-}
-
-/* Tools for annotations, and a key that their own JSON has. */
-static const struct {
-    const char *name, *key;
-} tools[] = {
-    {"Label Studio", "\"from_name\""}, {"VIA", "\"shape_attributes\""}};
-
-/* The tool that has written the JSON file; NULL: another one. */
-static const char *find_tool(const struct list_files *files, const char *name)
-{
-    enum { HEAD_SIZE = 8192 };
-    char        head[HEAD_SIZE];
-    const char *found = NULL;
-    if (fby_guess_read_begin(
-            files->search->root, files->path, name, head, sizeof(head))) {
-        for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
-            found = strstr(head, tools[i].key) != NULL ? tools[i].name : found;
-        }
-    }
-    return found;
-}
-
-static fby_err refuse_json(
-    struct list_files *files, const char *name, struct fby_error_detail *why)
-{
-    const char *tool = find_tool(files, name);
-    if (tool != NULL) {
-        return fby_error_set(why, FBY_CONFIG,
-            "%s is in the format of %s, which is not read: export it there as "
-            "COCO, and run init again",
-            fby_text_show_begin(name, 60).text, tool);
-    }
-    struct json_file json[MAX_FILES] = {{.program = ""}};
-    char             body[BODY_SIZE];
-    struct json_file other = {.program = ""};
-    read_json_file(files, files->other, &other);
-    const char *left =
-        other.is_known ? files->other : ""; /* also by the next init */
-    read_json_file(files, files->n > 0 ? files->names[0] : name, &json[0]);
-    for (uint32_t i = 1; i < files->n; i++) {
-        read_json_file(files, files->names[i], &json[i]);
-    }
-    choose_program(files, json);
-    if (json[0].program[0] == '\0') {
-        return fby_error_set(why, FBY_CONFIG,
-            json[0].is_known
-                ? "%s has VQA's questions or answers, which are not joined: "
-                  "write JSON lines with image (its path), question and answer"
-                : "%s is not read as a list, and its form is not known: write "
-                  "a .csv or .jsonl with a row for each sample",
-            fby_text_show_begin(files->n > 0 ? files->names[0] : name, 60)
-                .text);
-    }
-    write_body(files, json, body);
-    advise(files, body, ".jsonl");
-    uint32_t named = 0; /* the file to name: `name`, if the command has it */
-    while (named < files->n && strcmp(files->names[named], name) != 0) {
-        named++;
-    }
-    return fby_error_set(why, FBY_CONFIG,
-        "%s is not read as a list%s%s%s: %swrite JSON lines, an object in each "
-        "line:",
-        fby_text_show_begin(
-            files->n > 0 && named == files->n ? files->names[0] : name, 60)
-            .text,
-        left[0] != '\0' ? " (nor " : "", fby_text_show_begin(left, 60).text,
-        left[0] != '\0' ? ")" : "",
-        json[0].is_known
-            ? ""
-            : "if it has such lines, rename it to train.jsonl; else ");
-}
-
 /* ---- other formats ---- */
 
-static fby_err refuse_tabs(const struct list_files *files, const char *name,
+static fby_err refuse_tabs(const struct fby_list_files *files, const char *name,
     struct fby_error_detail *why)
 {
     char path[FBY_PATH_SIZE];
-    char body[BODY_SIZE];
+    char body[FBY_LIST_BODY_SIZE];
     FBY_TRY(fby_path_join(files->path, name, path, why));
     const char *encoding = fby_guess_find_utf16(files->search, path);
     snprintf(body, sizeof(body),
@@ -376,7 +34,7 @@ static fby_err refuse_tabs(const struct list_files *files, const char *name,
                    "%s\" \"$f\" \"${f%%.*}.csv\"",
         encoding != NULL ? encoding : "utf-8-sig", fby_program_read_rows,
         fby_program_write_lists);
-    advise(files, body, ".csv");
+    fby_list_files_advise(files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s has tabs: write a list with commas:",
         fby_text_show_begin(name, 60).text);
@@ -400,16 +58,16 @@ static size_t find_ending(const char *name)
     bool is_read =
         fby_text_ends_with(name, ".csv") || fby_text_ends_with(name, ".jsonl");
     size_t i = is_read ? N_ENDINGS : 0;
-    while (i < N_ENDINGS && !has_ending(name, endings[i].ending)) {
+    while (i < N_ENDINGS && !fby_list_has_ending(name, endings[i].ending)) {
         i++;
     }
     return i;
 }
 
-static fby_err refuse_ending(const struct list_files *files, const char *name,
-    size_t i, struct fby_error_detail *why)
+static fby_err refuse_ending(const struct fby_list_files *files,
+    const char *name, size_t i, struct fby_error_detail *why)
 {
-    advise(files, endings[i].body, endings[i].converted);
+    fby_list_files_advise(files, endings[i].body, endings[i].converted);
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: %s:", fby_text_show_begin(name, 60).text,
         endings[i].what);
@@ -418,19 +76,19 @@ static fby_err refuse_ending(const struct list_files *files, const char *name,
 fby_err fby_refuse_other_list(struct fby_search *search, const char *path,
     const char *name, struct fby_error_detail *why)
 {
-    struct list_files files;
-    size_t            i       = find_ending(name);
-    bool              is_json = has_ending(name, ".json");
-    if (!is_json && i == N_ENDINGS && !has_ending(name, ".tsv")) {
+    struct fby_list_files files;
+    size_t                i       = find_ending(name);
+    bool                  is_json = fby_list_has_ending(name, ".json");
+    if (!is_json && i == N_ENDINGS && !fby_list_has_ending(name, ".tsv")) {
         return FBY_OK;
     }
-    FBY_TRY(find_files(search, path,
+    FBY_TRY(fby_list_files_find(search, path,
         i < N_ENDINGS ? endings[i].ending
         : is_json     ? ".json"
                       : ".tsv",
         &files, why));
     return i < N_ENDINGS ? refuse_ending(&files, name, i, why)
-           : is_json     ? refuse_json(&files, name, why)
+           : is_json     ? fby_refuse_json_list(&files, name, why)
                          : refuse_tabs(&files, name, why);
 }
 
@@ -452,7 +110,7 @@ static bool read_line(const struct fby_search *search, const char *path,
 }
 
 /* Is the word the name or path of a file? */
-static bool is_file(const struct list_files *files, const char *word)
+static bool is_file(const struct fby_list_files *files, const char *word)
 {
     struct fby_folders_below folders = {0};
     struct fby_named_file    found;
@@ -466,7 +124,8 @@ static bool is_file(const struct list_files *files, const char *word)
 
 /* Is the word the path of a file from another folder, as CLASS/1.jpg in Images/?
  * Alone in a line, its class would be lost: fby_refuse_split_texts() keeps it. */
-static bool is_path_elsewhere(const struct list_files *files, const char *word)
+static bool is_path_elsewhere(
+    const struct fby_list_files *files, const char *word)
 {
     return strchr(word, '/') != NULL &&
            !fby_guess_has_file(files->search->root, files->path, word);
@@ -474,7 +133,7 @@ static bool is_path_elsewhere(const struct list_files *files, const char *word)
 
 /* The number of words in a line whose first word is a file's name; 0: it is
  * none. */
-static uint32_t count_words(const struct list_files *files, char *line)
+static uint32_t count_words(const struct fby_list_files *files, char *line)
 {
     char       *state = NULL;
     uint32_t    n     = 0;
@@ -493,8 +152,8 @@ static uint32_t count_words(const struct list_files *files, char *line)
 /* ---- lists with commas in .txt ---- */
 
 struct first_row { /* of a list */
-    const struct list_files *files;
-    bool                     has_file; /* a cell of several is one's name */
+    const struct fby_list_files *files;
+    bool                         has_file; /* a cell of several is one's name */
 };
 
 static fby_err look_at_row(
@@ -516,12 +175,12 @@ static fby_err look_at_row(
 static fby_err check_rows(
     struct fby_search *search, const char *path, struct fby_error_detail *why)
 {
-    struct list_files          files;
+    struct fby_list_files      files;
     struct first_row           row  = {.files = &files};
     const struct fby_list_sink sink = {look_at_row, &row};
     struct fby_list_begin      begin;
     char                       file[FBY_PATH_SIZE];
-    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    FBY_TRY(fby_list_files_find(search, path, ".txt", &files, why));
     if (files.n == 0 || search->in_zip) {
         return FBY_OK;
     }
@@ -533,7 +192,8 @@ static fby_err check_rows(
     if (!row.has_file) {
         return FBY_OK;
     }
-    advise(&files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.csv"), ".csv");
+    fby_list_files_advise(
+        &files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.csv"), ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: copy it to a .csv:",
         fby_text_show_begin(files.names[0], 60).text);
@@ -541,7 +201,7 @@ static fby_err check_rows(
 
 /* Is there a list of train, or only the one that the user gives? A text of another
  * split may have the classes of its pictures. */
-static bool has_train(const struct list_files *files)
+static bool has_train(const struct fby_list_files *files)
 {
     bool found = files->search->only_file[0] != '\0' && files->are_splits;
     for (uint32_t i = 0; files->are_splits && i < files->n; i++) {
@@ -552,19 +212,19 @@ static bool has_train(const struct list_files *files)
 
 /* Refuse files of lines with a picture and its boxes: images/1.jpg 8,12,35,49,1. */
 static fby_err refuse_box_lines(
-    const struct list_files *files, struct fby_error_detail *why)
+    const struct fby_list_files *files, struct fby_error_detail *why)
 {
-    char body[BODY_SIZE];
+    char body[FBY_LIST_BODY_SIZE];
     snprintf(body, sizeof(body), FBY_PYTHON "%s; %s\" $f ${f%%.*}.jsonl",
         fby_program_box_lines, fby_program_write_lists);
-    advise(files, body, ".jsonl");
+    fby_list_files_advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s has boxes in lines: write a list of them:", files->names[0]);
 }
 
 /* The number of cells in a line with tabs, of which the first is a file's name; 0:
  * it is none. */
-static uint32_t count_cells(const struct list_files *files, char *line)
+static uint32_t count_cells(const struct fby_list_files *files, char *line)
 {
     uint32_t n = 1;
     for (const char *at = line; *at != '\0'; at++) {
@@ -576,7 +236,7 @@ static uint32_t count_cells(const struct list_files *files, char *line)
 
 /* Are the second cells of the lines texts? Those of labels are numbers, or the first
  * lines have each one twice. */
-static bool has_texts(const struct list_files *files)
+static bool has_texts(const struct fby_list_files *files)
 {
     enum { HEAD_SIZE = 8192 };
     struct fby_init_member cells = {.extension = "text"};
@@ -602,10 +262,10 @@ static bool has_texts(const struct list_files *files)
 }
 
 /* Refuse files of lines with `n` cells between tabs. */
-static fby_err refuse_tab_lines(
-    const struct list_files *files, uint32_t n, struct fby_error_detail *why)
+static fby_err refuse_tab_lines(const struct fby_list_files *files, uint32_t n,
+    struct fby_error_detail *why)
 {
-    char   body[BODY_SIZE];
+    char   body[FBY_LIST_BODY_SIZE];
     char   header[128];
     size_t used = (size_t)snprintf(header, sizeof(header), "'image', '%s'",
         has_texts(files) ? "text" : "label");
@@ -617,7 +277,7 @@ static fby_err refuse_tab_lines(
         FBY_PYTHON "f, g = sys.argv[1:]; H = [%s]; %s; %s\" \"$f\" "
                    "\"${f%%.*}.csv\"",
         header, fby_program_tab_lines, fby_program_write_lists);
-    advise(files, body, ".csv");
+    fby_list_files_advise(files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: write one with commas and a header:",
         fby_text_show_begin(files->names[0], 60).text);
@@ -638,11 +298,11 @@ static bool has_captions(const struct fby_listing *listing)
 static fby_err check_lines(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct list_files files;
-    char              line[LINE_SIZE];
-    char              body[BODY_SIZE];
-    char              header[96] = "image,label";
-    FBY_TRY(find_files(search, path, ".txt", &files, why));
+    struct fby_list_files files;
+    char                  line[LINE_SIZE];
+    char                  body[FBY_LIST_BODY_SIZE];
+    char                  header[96] = "image,label";
+    FBY_TRY(fby_list_files_find(search, path, ".txt", &files, why));
     if (!has_train(&files) || !read_line(search, path, files.names[0], line)) {
         return FBY_OK;
     }
@@ -667,7 +327,7 @@ static fby_err check_lines(struct fby_search *search, const char *path,
     snprintf(body, sizeof(body),
         "(echo %s; tr -d '\\r' < \"$f\" | tr -s ' \\t' ,) > \"${f%%.*}.csv\"",
         header);
-    advise(&files, body, ".csv");
+    fby_list_files_advise(&files, body, ".csv");
     return fby_error_set(why, FBY_CONFIG,
         "%s is not read as a list: write one with commas and a header:",
         fby_text_show_begin(files.names[0], 60).text);
@@ -696,14 +356,14 @@ enum { N_TEXTS = sizeof(text_endings) / sizeof(text_endings[0]) };
 static size_t find_text_ending(const char *name)
 {
     size_t i = 0;
-    while (i < N_TEXTS && !has_ending(name, text_endings[i])) {
+    while (i < N_TEXTS && !fby_list_has_ending(name, text_endings[i])) {
         i++;
     }
     return i;
 }
 
 /* Has the file sentences of equally many words? */
-static bool is_prose(const struct list_files *files, const char *name)
+static bool is_prose(const struct fby_list_files *files, const char *name)
 {
     enum { HEAD_SIZE = 8192 };
     struct fby_text_table table;
@@ -718,13 +378,13 @@ static bool is_prose(const struct list_files *files, const char *name)
 }
 
 static fby_err refuse_prose(
-    const struct list_files *files, struct fby_error_detail *why)
+    const struct fby_list_files *files, struct fby_error_detail *why)
 {
-    char body[BODY_SIZE];
+    char body[FBY_LIST_BODY_SIZE];
     snprintf(body, sizeof(body),
         FBY_PYTHON "%s; %s\" \"$f\" \"${f%%.*}.jsonl\"", fby_program_text_lines,
         fby_program_write_lists);
-    advise(files, body, ".jsonl");
+    fby_list_files_advise(files, body, ".jsonl");
     return fby_error_set(why, FBY_CONFIG,
         "%s has a sentence in each line: write a list of texts:",
         fby_text_show_begin(files->names[0], 60).text);
@@ -733,14 +393,14 @@ static fby_err refuse_prose(
 fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     const struct fby_listing *listing, struct fby_error_detail *why)
 {
-    struct list_files files;
-    size_t            ending = N_TEXTS;
-    char              line[LINE_SIZE];
+    struct fby_list_files files;
+    size_t                ending = N_TEXTS;
+    char                  line[LINE_SIZE];
     for (uint32_t i = 0; i < listing->count; i++) {
         const char *name = listing->entries[i].name;
         size_t      k    = find_text_ending(name);
         if (listing->entries[i].is_dir ||
-            (k == N_TEXTS && !has_ending(name, ".md"))) {
+            (k == N_TEXTS && !fby_list_has_ending(name, ".md"))) {
             return FBY_OK;
         }
         ending = k < N_TEXTS ? k : ending;
@@ -748,11 +408,11 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
     if (ending == N_TEXTS) {
         return FBY_OK;
     }
-    files = (struct list_files){.search = search,
-        .path                           = path,
-        .ending                         = text_endings[ending],
-        .takes_all                      = true};
-    FBY_TRY(visit_files(&files, why));
+    files = (struct fby_list_files){.search = search,
+        .path                               = path,
+        .ending                             = text_endings[ending],
+        .takes_all                          = true};
+    FBY_TRY(fby_list_files_find_again(&files, why));
     if (files.n == 0) {
         return FBY_OK;
     }
@@ -764,7 +424,8 @@ fby_err fby_refuse_texts(struct fby_search *search, const char *path,
         strchr(line, '\t') != NULL) {
         return refuse_tabs(&files, files.names[0], why);
     }
-    advise(&files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.bin"), ".bin");
+    fby_list_files_advise(
+        &files, "cat < \"$f\" " FBY_GUESS_INTO("${f%.*}.bin"), ".bin");
     strncat(search->out->command, " --tokens u8",
         sizeof(search->out->command) - strlen(search->out->command) - 1);
     size_t stem = strlen(files.names[0]) - strlen(text_endings[ending]);
