@@ -42,7 +42,7 @@ enum { MAX_FOLDERS = 4, MAX_CHANNELS = 4 };
 static fby_err refuse_with(struct fby_search *search, const char *path,
     const char *what, const char *stack, struct fby_error_detail *why)
 {
-    char        program[800];
+    char        program[1400];
     bool        is_split = fby_split_of_folder(path) != NULL;
     const char *again =
         path[0] == '\0' || is_split ? "again" : "on that folder";
@@ -105,7 +105,7 @@ static fby_err check_folders(struct fby_search *search, const char *path,
 {
     char     file[FBY_NAME_SIZE];
     char     names[MAX_FOLDERS * FBY_NAME_SIZE] = "";
-    char     stack[640];
+    char     stack[1024];
     char     dir[FBY_PATH_SIZE];
     size_t   used = 0;
     uint32_t n    = 0;
