@@ -247,10 +247,10 @@ bool fby_init_has_field(const struct fby_buffer *out, const char *name)
     char line[FBY_NAME_SIZE + 16];
     int  n =
         snprintf(line, sizeof(line), "\n  %s:", fby_init_write_name(name).text);
-    return out->size > 0 &&
+    size_t begin_size = (size_t)n - 1; /* of the first line, without "\n" */
+    return out->size >= begin_size &&
            (memmem(out->data, out->size, line, (size_t)n) != NULL ||
-               memmem(out->data, (size_t)n - 1, line + 1, (size_t)n - 1) !=
-                   NULL);
+               memcmp(out->data, line + 1, begin_size) == 0);
 }
 
 /* Write the text that the field of a key is named after: "a.b" gives "a_b", and
