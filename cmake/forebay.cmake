@@ -44,7 +44,7 @@ endif()
 if(FBY_SANITIZE)
     add_compile_options(-fsanitize=${FBY_SANITIZE} -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${FBY_SANITIZE})
-    # Hundreds of tests are linked, which lld does in a seventh of the time.
+    # Hundreds of tests are linked, which lld does in a third of the CPU time.
     find_program(FBY_LLD ld.lld)
     if(FBY_LLD)
         add_link_options(-fuse-ld=lld)

@@ -37,6 +37,7 @@ static bool same_stem(
 enum image_rank {
     RANK_NO_STEM,   /* a picture without a name before its extension */
     RANK_COLOURS,   /* a picture of colours */
+    RANK_BOTH,      /* the same, with usual names of images and of masks */
     RANK_NAMED_IDS, /* a picture of ids, with a usual name of images */
     RANK_GREY16,    /* grey of 16 bits, as depths, beside colours of 8 bits */
     RANK_OTHER_IDS, /* another picture of ids */
@@ -80,7 +81,9 @@ static enum image_rank rank_of(
         return RANK_NO_STEM;
     }
     if (!member->may_be_ids) {
-        return is_partner(member) ? RANK_PARTNER : RANK_COLOURS;
+        return is_partner(member)                            ? RANK_PARTNER
+               : fby_init_is_partner_name(member->extension) ? RANK_BOTH
+                                                             : RANK_COLOURS;
     }
     return fby_init_is_picture_name(member->extension) ? RANK_NAMED_IDS
                                                        : RANK_OTHER_IDS;

@@ -166,6 +166,13 @@ POLYGONS = (" polygons of LabelMe, which are not read: draw them into masks, a P
 COLOURS = "mask.png: its colours are no class ids; if it is a second picture, "
 
 ROWS = [
+    ("colours in label_images, beside original_images", coloured_files(
+        "original_images/{}.jpg", "label_images/{}.png"), Remedy(
+            "label_images and original_images have the same file names, so they "
+            "look like pairs", "", Note(
+                "label_images.png: its colours are no class ids", {
+                    "original_images": (4, *IMAGE)}, {
+                "train": {"label_images": (4, 224, 224, 1)}}))),
     *((f"JSON of {tool}", exported(value), f"project.json is in the format of {tool}, "
        "which is not read: export it there as COCO, and run init again")
       for tool, value in (

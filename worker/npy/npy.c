@@ -145,7 +145,8 @@ static bool parse_number(struct npy_parser *p, uint64_t *out)
 
 /* ---- values of the dict ---- */
 
-/* What to do with an array of that kind (numpy.dtype.kind). */
+/* How to save an array again so that it can be read. `kind` is NumPy's letter for
+ * the type of its values: U for texts. */
 static const char *advice_on(char kind)
 {
     switch (kind) {
