@@ -79,14 +79,16 @@ static void close_keeping_errno(void *socket)
     errno = cause;
 }
 
+/* True for a number up to 65535. Of a higher one, libzmq and getaddrinfo() take
+ * the lower 16 bits, which are another port. */
 static bool is_port(const char *text)
 {
     size_t length = strlen(text);
-    return length >= 1 && length <= 5 && strspn(text, "0123456789") == length;
+    return length >= 1 && length <= 5 && strspn(text, "0123456789") == length &&
+           strtoul(text, NULL, 10) <= UINT16_MAX;
 }
 
-/* True if the endpoint is "tcp://HOST:PORT" with a PORT up to 65535, or *. With
- * a higher number libzmq would listen on another port. */
+/* True if the endpoint is "tcp://HOST:PORT", of which PORT may be *. */
 static bool is_listen_endpoint(const char *endpoint)
 {
     struct fby_host_port parts;
@@ -94,8 +96,7 @@ static bool is_listen_endpoint(const char *endpoint)
         !fby_endpoint_split(endpoint, &parts)) {
         return false;
     }
-    return strcmp(parts.port, "*") == 0 ||
-           (is_port(parts.port) && strtoul(parts.port, NULL, 10) <= UINT16_MAX);
+    return strcmp(parts.port, "*") == 0 || is_port(parts.port);
 }
 
 static fby_err bind_router(void *socket, const char *endpoint,
@@ -274,7 +275,8 @@ static fby_err split_address(
     if (!fby_endpoint_split(text, out) || !is_port(out->port) ||
         (!out->bracketed && strchr(out->host, ':') != NULL)) {
         return fby_error_set(why, FBY_USAGE,
-            "'%s' is not an address; write tcp://HOST:PORT, IPv6 in brackets",
+            "'%s' is not an address; write tcp://HOST:PORT, with a PORT up to "
+            "65535, IPv6 in brackets",
             text);
     }
     return FBY_OK;

@@ -242,7 +242,8 @@ static void what_is_no_address_is_refused(void **state)
     struct fby_error_detail          why    = {""};
     assert_int_equal(fby_locator_create(&source, &out, &why), FBY_USAGE);
     assert_string_equal(why.text,
-        "'head' is not an address; write tcp://HOST:PORT, IPv6 in brackets");
+        "'head' is not an address; write tcp://HOST:PORT, with a PORT up to "
+        "65535, IPv6 in brackets");
     fby_locator_destroy(&out);
 }
 

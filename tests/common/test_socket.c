@@ -56,8 +56,9 @@ static void of_both_addresses_of_a_name_it_takes_ipv4(void **state)
 static void what_is_no_address_is_refused_with_the_right_form(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {"", ":", "host", ":7000",
-        "host:", "host:x", "host:123456", "::1:7000", "[]:7000", "tcp://"};
+    static const char *const wrong[] = {"tcp://127.0.0.1:65536", "[::1]:99999",
+        "", ":", "host", ":7000", "host:", "host:x", "host:123456", "::1:7000",
+        "[]:7000", "tcp://"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char                    endpoint[FBY_ENDPOINT_SIZE];
         struct fby_error_detail why = {{0}};

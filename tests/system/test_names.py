@@ -147,7 +147,8 @@ class ServerFile(SystemTest):
         path.write_text("nonsense\n")
         worker.wait_for_text(
             f" SERVER-UNKNOWN server file {path}: 'nonsense' is not an "
-            "address; write tcp://HOST:PORT, IPv6 in brackets; waiting for "
+            "address; write tcp://HOST:PORT, with a PORT up to 65535, IPv6 in "
+            "brackets; waiting for "
             "it\n")
 
     def test_it_excludes_an_address(self):
