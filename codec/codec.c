@@ -266,8 +266,13 @@ static fby_err decode_pack(const struct fby_codec_job *job,
             !fby_photo_is_valid(&pictures, payload.data, payload.size))) {
         return FBY_PROTO;
     }
-    fby_photo_decode_valid(
-        &pictures, payload.data, payload.size, raw, job->scratch->block);
+    if (job->is_streamed) {
+        fby_photo_stream_valid(
+            &pictures, payload.data, payload.size, raw, job->scratch->block);
+    } else {
+        fby_photo_decode_valid(
+            &pictures, payload.data, payload.size, raw, job->scratch->block);
+    }
     return FBY_OK;
 }
 

@@ -358,23 +358,39 @@ static void unpack_tile(const struct photo_kernel *kernel,
     }
 }
 
-enum rgb_layout { INTERLEAVED, PLANAR }; /* see fby_photo_decode_planar */
+enum output { /* how pixels are written */
+    INTERLEAVED,
+    STREAMED, /* interleaved, with streaming stores where possible */
+    PLANAR    /* see fby_photo_decode_planar */
+};
 
 struct decode_target {
     const struct photo_kernel *kernel;
     uint8_t                   *raw;
-    enum rgb_layout            layout;
+    enum output                output;
 };
+
+/* True if all rows of a tile at `pixels` can be streamed. */
+static bool can_stream(const struct fby_pictures *pictures,
+    const struct tile *tile, const uint8_t *pixels)
+{
+    size_t stride = (size_t)pictures->width * pictures->planes;
+    return ((uintptr_t)pixels | stride | tile->width) % PHOTO_STREAM_ALIGN == 0;
+}
 
 static void store_pixels(const struct decode_target *target,
     const struct fby_pictures *pictures, const struct tile *tile,
     struct scratch *scratch)
 {
     uint8_t *pixels = target->raw + pixel_offset(pictures, tile);
+    bool     streaming =
+        target->output == STREAMED && can_stream(pictures, tile, pixels);
     for (uint32_t y = 0; y < tile->height; y++) {
         struct plane_rows rows = rows_at(scratch, y);
         if (pictures->planes == 1) {
             memcpy(pixels, rows.row[0], tile->width);
+        } else if (streaming) {
+            target->kernel->join_streaming(rows.row, tile->width, pixels);
         } else {
             target->kernel->join(rows.row, tile->width, pixels);
         }
@@ -418,7 +434,7 @@ static void store_tile(const struct decode_target *target,
 {
     if (pictures->yuv420) {
         store_yuv(target, pictures, tile, scratch);
-    } else if (target->layout == PLANAR && pictures->planes == 3) {
+    } else if (target->output == PLANAR && pictures->planes == 3) {
         store_planar(target, pictures, tile, scratch);
     } else {
         store_pixels(target, pictures, tile, scratch);
@@ -440,13 +456,13 @@ static const uint8_t *overrun_safe_tile(
 }
 
 /* Decode a valid payload. */
-static void decode(const struct fby_pictures *pictures, enum rgb_layout layout,
+static void decode(const struct fby_pictures *pictures, enum output output,
     /* NOLINTNEXTLINE(readability-non-const-parameter): written via `target` */
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
     struct decode_target target = {.kernel = photo_kernel_of(fby_simd_level()),
         .raw                               = raw,
-        .layout                            = layout};
+        .output                            = output};
     struct grid          grid   = grid_of(pictures);
     struct scratch      *work   = init_scratch(scratch);
     for (size_t i = 0; i < grid.n_tiles; i++) {
@@ -470,6 +486,12 @@ void fby_photo_decode_valid(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
 {
     decode(pictures, INTERLEAVED, fby_reader(payload, size), raw, scratch);
+}
+
+void fby_photo_stream_valid(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
+{
+    decode(pictures, STREAMED, fby_reader(payload, size), raw, scratch);
 }
 
 bool fby_photo_decode(const struct fby_pictures *pictures,

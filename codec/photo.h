@@ -61,9 +61,13 @@ bool fby_photo_decode(const struct fby_pictures *pictures,
 void fby_photo_decode_valid(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 
+/* Like fby_photo_decode_valid, with streaming stores (past the cache) where
+ * possible: for pixels that this thread does not read soon. */
+void fby_photo_stream_valid(const struct fby_pictures *pictures,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
+
 /* Like fby_photo_decode, but each picture becomes three planes: all of R, then
- * G, then B. Not for yuv420. Streaming stores (past the cache) are used where
- * possible, because this thread does not read the planes again. */
+ * G, then B, with streaming stores where possible. Not for yuv420. */
 bool fby_photo_decode_planar(const struct fby_pictures *pictures,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 

@@ -42,24 +42,32 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
     }
 }
 
-static void join_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
+/* The RGB values of 32 pixels from column `x` on. */
+static struct rgb_32 join_step(uint8_t *const row[3], uint32_t x)
 {
     __m256i g = load(row[0] + x);
-    rgb_interleave((struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
-                       _mm256_add_epi8(load(row[2] + x), g)},
-        pixels);
+    return (struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
+        _mm256_add_epi8(load(row[2] + x), g)};
 }
 
 static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
 {
     uint32_t x = 0;
     for (; x + STEP <= width; x += STEP) {
-        join_step(row, x, pixels + 3 * (size_t)x);
+        rgb_interleave(join_step(row, x), pixels + 3 * (size_t)x);
     }
     if (x < width) {
         uint8_t last_pixels[3 * STEP];
-        join_step(row, x, last_pixels);
+        rgb_interleave(join_step(row, x), last_pixels);
         memcpy(pixels + 3 * (size_t)x, last_pixels, 3 * (size_t)(width - x));
+    }
+}
+
+static void join_streaming(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels)
+{
+    for (uint32_t x = 0; x < width; x += STEP) {
+        rgb_interleave_streaming(join_step(row, x), pixels + 3 * (size_t)x);
     }
 }
 
@@ -406,11 +414,12 @@ size_t photo_avx2_measure(const uint8_t *in, uint32_t groups)
 }
 
 const struct photo_kernel photo_avx2 = {
-    .split       = split,
-    .join        = join,
-    .join_planar = photo_avx2_join_planar,
-    .fence       = photo_avx2_fence,
-    .pack        = pack,
-    .unpack      = unpack,
-    .measure     = photo_avx2_measure,
+    .split          = split,
+    .join           = join,
+    .join_streaming = join_streaming,
+    .join_planar    = photo_avx2_join_planar,
+    .fence          = photo_avx2_fence,
+    .pack           = pack,
+    .unpack         = unpack,
+    .measure        = photo_avx2_measure,
 };

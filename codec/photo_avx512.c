@@ -19,11 +19,6 @@ static __m512i load(const void *in)
     return _mm512_loadu_si512(in);
 }
 
-static __m128i load_16(const void *in)
-{
-    return _mm_loadu_si128(in);
-}
-
 static void save(void *out, __m512i value)
 {
     _mm512_storeu_si512(out, value);
@@ -79,6 +74,47 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     if (width % STEP != 0) { /* the last 64 pixels, some of them again */
         uint32_t x = width - STEP;
         rgb_interleave_64(join_step(row, x), pixels + 3 * (size_t)x);
+    }
+}
+
+static void stream(uint8_t *out, __m512i value)
+{
+    _mm512_stream_si512((void *)out, value);
+}
+
+static void stream_lower_half(uint8_t *out, __m512i value)
+{
+    _mm256_stream_si256((void *)out, _mm512_castsi512_si256(value));
+}
+
+/* Join 32 pixels from column `x` on to a 32-byte aligned address. */
+static void join_half_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
+{
+    struct rgb_64 p     = join_step(row, x);
+    __m512i       first = rgb_interleaved(p, 0);
+    stream_lower_half(pixels, first);
+    stream_lower_half(
+        pixels + STEP / 2, _mm512_shuffle_i64x2(first, first, 0xee));
+    stream_lower_half(pixels + STEP, rgb_interleaved(p, 1));
+}
+
+static void join_streaming(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels)
+{
+    uint32_t x = 0;
+    if ((uintptr_t)pixels % STEP != 0) { /* the pixels after it are aligned */
+        join_half_step(row, 0, pixels);
+        x = STEP / 2;
+    }
+    for (; x + STEP <= width; x += STEP) {
+        struct rgb_64 p   = join_step(row, x);
+        uint8_t      *out = pixels + 3 * (size_t)x;
+        stream(out, rgb_interleaved(p, 0));
+        stream(out + STEP, rgb_interleaved(p, 1));
+        stream(out + 2 * (size_t)STEP, rgb_interleaved(p, 2));
+    }
+    if (x < width) {
+        join_half_step(row, x, pixels + 3 * (size_t)x);
     }
 }
 
@@ -250,41 +286,95 @@ static size_t pack(
     return (size_t)(packed - out);
 }
 
-/* ---- unpacking: four groups, 32 x 2 pixels, at a time -------------------- */
+/* ---- unpacking: eight groups, 64 x 2 pixels, at a time ------------------- */
 
-/* The vectors below have a u64 for each row of a group: the upper and the lower
- * row of group 0, then those of groups 1, 2 and 3. Each byte of `bits` is the
- * bit width of its group. */
-
-/* The numbers of four groups, one in each byte. Each u64 of `rows` begins with
- * the packed bits of one row. With bit width w, number i begins at bit w * i.
- * The bits of a result byte above the bit width are undefined. */
-static __m512i unpack_numbers(__m512i rows, __m512i bits)
-{
-#define FIRST_BITS(w) ((w)*UINT64_C(0x0706050403020100))
-    static const _Alignas(64) uint64_t first_bits[8] = BY_WIDTH(FIRST_BITS);
-    return _mm512_multishift_epi64_epi8(look_up_bits(first_bits, bits), rows);
-}
+/* The vectors below have four groups, with a u64 for each of their rows: the
+ * upper and the lower row of group 0, then those of groups 1, 2 and 3. */
 
 /* For each bit width w, the bit matrix of the inverse zigzag encoding. The
  * matrix shifts a number right and XORs each bit with the lowest bit. It
  * ignores the bits above w. Byte 7 - j of a matrix selects the input bits that
  * are XORed to output bit j: bit j + 1, which is i of BIT, and bit 0. */
 #define BIT(w, i) ((i) < (w) ? UINT64_C(1) << (8 * (8 - (i)) + (i)) : 0)
-#define UNZIGZAG(w)                                                     \
-    (UINT64_C(0x0101010101010101) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | \
-        BIT(w, 4) | BIT(w, 5) | BIT(w, 6) | BIT(w, 7))
+#define LOWEST(w) ((w) > 0 ? UINT64_C(0x0101010101010101) : 0)
+#define UNZIGZAG(w)                                                          \
+    (LOWEST(w) | BIT(w, 1) | BIT(w, 2) | BIT(w, 3) | BIT(w, 4) | BIT(w, 5) | \
+        BIT(w, 6) | BIT(w, 7))
 
-static const _Alignas(64) uint64_t unzigzag_matrices[16] = {0, UNZIGZAG(1),
-    UNZIGZAG(2), UNZIGZAG(3), UNZIGZAG(4), UNZIGZAG(5), UNZIGZAG(6),
-    UNZIGZAG(7), UNZIGZAG(8)};
+/* Constants that unpack two groups, for each pair of bit widths: a u64 for each
+ * of their four rows. A row of bit width w has w bytes. */
+struct unpack_pair {
+    /* Where the bytes of a row are in a vector that has these two groups at the
+     * start of its lower or of its upper half. */
+    _Alignas(64) uint64_t in_lower[4];
+    uint64_t in_upper[4];
+    uint64_t first_bits[4]; /* number i of a row begins at bit w * i of it */
+    uint64_t unzigzag[4];   /* bit matrices */
+};
 
-static __m512i unzigzag(__m512i numbers, __m512i bits)
+#define BYTES_FROM(byte) \
+    (UINT64_C(0x0706050403020100) + (byte)*UINT64_C(0x0101010101010101))
+#define ROWS_FROM(byte, v, w)                                                \
+    {                                                                        \
+        BYTES_FROM(byte), BYTES_FROM((byte) + (v)),                          \
+            BYTES_FROM((byte) + 2 * (v)), BYTES_FROM((byte) + 2 * (v) + (w)) \
+    }
+#define FIRST_BITS(w) ((w)*UINT64_C(0x0706050403020100))
+#define TWICE(MACRO, v, w)                     \
+    {                                          \
+        MACRO(v), MACRO(v), MACRO(w), MACRO(w) \
+    }
+#define UNPACK_PAIR(v, w)                                  \
+    {                                                      \
+        ROWS_FROM(0, v, w), ROWS_FROM(STEP / 2, v, w),     \
+            TWICE(FIRST_BITS, v, w), TWICE(UNZIGZAG, v, w) \
+    }
+#define PAIR_BYTES(v, w) (2 * ((v) + (w)))
+
+/* Tables of all pairs (v, w). A pair is a byte of the packed bit widths. */
+#define BY_FIRST(MACRO, w)                                           \
+    [16 * (w)] = MACRO(0, w), MACRO(1, w), MACRO(2, w), MACRO(3, w), \
+          MACRO(4, w), MACRO(5, w), MACRO(6, w), MACRO(7, w), MACRO(8, w)
+#define BY_PAIR(MACRO)                                                  \
+    {                                                                   \
+        BY_FIRST(MACRO, 0), BY_FIRST(MACRO, 1), BY_FIRST(MACRO, 2),     \
+            BY_FIRST(MACRO, 3), BY_FIRST(MACRO, 4), BY_FIRST(MACRO, 5), \
+            BY_FIRST(MACRO, 6), BY_FIRST(MACRO, 7), BY_FIRST(MACRO, 8)  \
+    }
+
+static const struct unpack_pair unpack_pairs[] = BY_PAIR(UNPACK_PAIR);
+static const uint8_t            pair_bytes[]   = BY_PAIR(PAIR_BYTES);
+
+/* The vector of two halves of any addresses. */
+static __m512i load_halves(const void *lower, const void *upper)
 {
-    return _mm512_gf2p8affine_epi64_epi8(numbers,
-        _mm512_permutex2var_epi64(
-            load(unzigzag_matrices), bits, load(unzigzag_matrices + 8)),
-        0);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(lower)),
+        _mm256_loadu_si256(upper), 1);
+}
+
+/* What is left of two packed rows. */
+struct packed_rows {
+    const uint8_t *at;
+    /* Each u32 has the sum of all residues of its row before `at`. */
+    __m512i left;
+};
+
+/* Unpack the residues of the next four groups, of two pairs of bit widths. */
+static inline __m512i unpack_residues(struct packed_rows *in, uint32_t widths)
+{
+    const struct unpack_pair *lower = &unpack_pairs[widths & 255];
+    const struct unpack_pair *upper = &unpack_pairs[widths >> 8];
+    const uint8_t            *half  = in->at + pair_bytes[widths & 255];
+    __m512i                   rows =
+        _mm512_permutexvar_epi8(load_halves(lower->in_lower, upper->in_upper),
+            load_halves(in->at, half));
+    /* The bits of these bytes above the bit width are undefined; UNZIGZAG
+     * ignores them. */
+    __m512i numbers = _mm512_multishift_epi64_epi8(
+        load_halves(lower->first_bits, upper->first_bits), rows);
+    in->at = half + pair_bytes[widths >> 8];
+    return _mm512_gf2p8affine_epi64_epi8(
+        numbers, load_halves(lower->unzigzag, upper->unzigzag), 0);
 }
 
 /* In each u64, replace each byte by the sum of the bytes up to this one. */
@@ -295,10 +385,9 @@ static __m512i prefix_sums(__m512i v)
     return _mm512_add_epi8(v, _mm512_slli_epi64(v, 32));
 }
 
-/* Add to the first residue of each row of a group the sum of all residues to
- * its left in that row. Each u32 of `carry` has the sum of the residues of its
- * row to the left of these four groups, and is updated. */
-static __m512i add_left_sums(__m512i v, __m512i *carry)
+/* The sum of all residues to the left of each group, in each byte of its row. The
+ * residues of the groups themselves, `v`, are added to in->left. */
+static inline __m512i left_sums(struct packed_rows *in, __m512i v)
 {
     /* Each u32 gets the four sums of its row; byte g is that of group g. The
      * sum of row r of group g is in byte 16 g + 8 r of the result of SAD. */
@@ -307,100 +396,87 @@ static __m512i add_left_sums(__m512i v, __m512i *carry)
     /* The factors of the four sums: 1 for the groups before this one. */
     const __m512i before =
         _mm512_setr_epi64(0, 0, 0x01, 0x01, 0x0101, 0x0101, 0x010101, 0x010101);
-    __m512i group_sums = _mm512_permutexvar_epi8(
+    const __m512i first_byte =
+        _mm512_set4_epi64(0x0808080808080808, 0, 0x0808080808080808, 0);
+    __m512i sums = _mm512_permutexvar_epi8(
         by_row, _mm512_sad_epu8(v, _mm512_setzero_si512()));
-    __m512i left = _mm512_dpbusd_epi32(*carry, group_sums, before);
-    *carry       = _mm512_dpbusd_epi32(*carry, group_sums, _mm512_set1_epi8(1));
-    return _mm512_mask_add_epi8(v, 0x0101010101010101, v, left);
+    __m512i left = _mm512_dpbusd_epi32(in->left, sums, before);
+    in->left     = _mm512_dpbusd_epi32(in->left, sums, _mm512_set1_epi8(1));
+    return _mm512_shuffle_epi8(left, first_byte);
 }
 
-/* Load a packed group into each quarter of a vector. A group has two rows of as
- * many bytes as its bit width. */
-static __m512i load_four(const uint8_t *in, const uint8_t *bit_widths)
+/* Unpack the next four groups, each residue added to all those to its left. */
+static inline __m512i unpack_four(struct packed_rows *in, uint32_t widths)
 {
-    __m512i v = _mm512_castsi128_si512(load_16(in));
-    in += 2 * (size_t)bit_widths[0];
-    v = _mm512_inserti32x4(v, load_16(in), 1);
-    in += 2 * (size_t)bit_widths[1];
-    v = _mm512_inserti32x4(v, load_16(in), 2);
-    in += 2 * (size_t)bit_widths[2];
-    return _mm512_inserti32x4(v, load_16(in), 3);
+    __m512i v = unpack_residues(in, widths);
+    return _mm512_add_epi8(left_sums(in, v), prefix_sums(v));
 }
 
-/* Write the values of two rows: the prefix sums of their residues, `sum`, plus
- * the row above. */
-static void write_values(__m512i sum, uint8_t *row)
+/* Write the values of two rows of eight groups, the upper one at `row`: the sums
+ * of their residues plus the row above. */
+static inline void write_values(
+    __m512i groups_0_3, __m512i groups_4_7, uint8_t *row)
 {
-    /* Reorder the u64: the upper rows of all groups, then the lower rows. */
-    const __m512i by_row = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    __m512i       both   = _mm512_permutexvar_epi64(by_row, sum);
-    __m256i above = _mm256_loadu_si256((const void *)(row - PHOTO_STRIDE));
-    __m256i upper = _mm256_add_epi8(_mm512_castsi512_si256(both), above);
-    __m256i lower = _mm256_add_epi8(_mm512_extracti64x4_epi64(both, 1), upper);
-    _mm256_storeu_si256((void *)row, upper);
-    _mm256_storeu_si256((void *)(row + PHOTO_STRIDE), lower);
+    const __m512i upper_rows = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    const __m512i lower_rows = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+    __m512i       upper =
+        _mm512_permutex2var_epi64(groups_0_3, upper_rows, groups_4_7);
+    __m512i lower =
+        _mm512_permutex2var_epi64(groups_0_3, lower_rows, groups_4_7);
+    upper = _mm512_add_epi8(upper, load(row - PHOTO_STRIDE));
+    save(row, upper);
+    save(row + PHOTO_STRIDE, _mm512_add_epi8(lower, upper));
 }
 
-/* Unpack the four groups at `in` to two rows, the upper one at `row`. Groups
- * after the row end have bit width 0. Returns the end of the packed groups. */
-static const uint8_t *unpack_four(
-    const uint8_t *in, const uint8_t *bit_widths, uint8_t *row, __m512i *carry)
+/* The packed bit widths of eight groups, from bit `shift` of *at on. */
+static uint32_t widths_at(const uint8_t *at, uint32_t shift)
 {
-    const __m512i group = _mm512_set_epi64(0x0303030303030303,
-        0x0303030303030303, 0x0202020202020202, 0x0202020202020202,
-        0x0101010101010101, 0x0101010101010101, 0, 0);
-    const __m512i from  = repeat_u64(0x0706050403020100);
-    uint32_t      widths; /* bit widths, one in each byte */
-    memcpy(&widths, bit_widths, sizeof(widths));
-    __m512i bits = _mm512_shuffle_epi8(_mm512_set1_epi32((int)widths), group);
-    /* The lower row of a group begins where its upper row ends. */
-    __m512i rows = _mm512_shuffle_epi8(load_four(in, bit_widths),
-        _mm512_mask_add_epi8(from, 0xff00ff00ff00ff00, from, bits));
-    __m512i v    = unzigzag(unpack_numbers(rows, bits), bits);
-    write_values(prefix_sums(add_left_sums(v, carry)), row);
-    /* The sum of the four, at most 32, is the top byte of the product. */
-    return in + 2 * (size_t)(widths * 0x01010101U >> 24);
+    uint64_t widths;
+    memcpy(&widths, at, sizeof(widths));
+    return (uint32_t)(widths >> shift);
 }
 
-/* Unpack two rows of `groups` groups. Returns the end of the packed groups. */
-static const uint8_t *unpack_rows(
-    const uint8_t *in, const uint8_t *bit_widths, uint32_t groups, uint8_t *row)
+/* Unpack two rows of `groups` groups to `row` and the row after it. Their packed
+ * bit widths begin at bit `shift` of *widths. Returns the end of the groups. */
+static inline const uint8_t *unpack_rows(const uint8_t *packed,
+    const uint8_t *widths, uint32_t shift, uint32_t groups, uint8_t *row)
 {
-    __m512i  carry = _mm512_setzero_si512();
-    uint32_t g     = 0;
-    for (; g + 4 <= groups; g += 4) {
-        in = unpack_four(in, bit_widths + g, row + 8 * (size_t)g, &carry);
+    struct packed_rows in = {packed, _mm512_setzero_si512()};
+    for (; groups >= 8; groups -= 8, widths += 4, row += STEP) {
+        uint32_t eight = widths_at(widths, shift);
+        __m512i  first = unpack_four(&in, eight & 0xffff);
+        write_values(first, unpack_four(&in, eight >> 16), row);
     }
-    if (g < groups) {
-        uint8_t last_widths[4] = {0};
-        memcpy(last_widths, bit_widths + g, groups - g);
-        in = unpack_four(in, last_widths, row + 8 * (size_t)g, &carry);
+    if (groups > 0) { /* groups after the row's end have bit width 0 here */
+        uint32_t eight  = widths_at(widths, shift) & ((1U << 4 * groups) - 1);
+        __m512i  first  = unpack_four(&in, eight & 0xffff);
+        __m512i  second = groups > 4 ? unpack_four(&in, eight >> 16) : first;
+        write_values(first, second, row);
     }
-    return in;
+    return in.at;
 }
 
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
-    uint8_t        bit_widths[PHOTO_MAX_GROUPS + 8] = {0};
-    uint32_t       per_row    = photo_groups_per_row(size);
-    uint32_t       groups     = photo_groups(size);
-    const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
-    const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
-    photo_unpack_bit_widths(in, groups, bit_widths);
+    uint32_t       per_row = photo_groups_per_row(size);
+    const uint8_t *packed  = in + photo_bit_widths_bytes(photo_groups(size));
+    uint32_t       first   = 0; /* group of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
-        packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
-        row_widths += per_row;
+        packed = unpack_rows(packed, in + first / 2, 4 * (first % 2), per_row,
+            photo_row(plane, y));
+        first += per_row;
     }
     return (size_t)(packed - in);
 }
 
 const struct photo_kernel photo_avx512 = {
-    .split       = split,
-    .join        = join,
-    .join_planar = photo_avx2_join_planar,
-    .fence       = photo_avx2_fence,
-    .pack        = pack,
-    .unpack      = unpack,
-    .measure     = photo_avx2_measure,
+    .split          = split,
+    .join           = join,
+    .join_streaming = join_streaming,
+    .join_planar    = photo_avx2_join_planar,
+    .fence          = photo_avx2_fence,
+    .pack           = pack,
+    .unpack         = unpack,
+    .measure        = photo_avx2_measure,
 };

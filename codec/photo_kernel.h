@@ -19,12 +19,13 @@
 #include "common/simd.h"
 
 enum {
-    PHOTO_BORDER     = 32, /* bytes before each row, which align it; kernels
+    PHOTO_BORDER       = 32, /* bytes before each row, which align it; kernels
                               read only the last of them */
-    PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
-    PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
-    PHOTO_GROUP_MAX  = 16, /* most bytes of a packed group */
-    PHOTO_OVERRUN    = 64  /* most bytes accessed beyond a packed plane */
+    PHOTO_STRIDE       = PHOTO_BORDER + FBY_PHOTO_TILE_W,
+    PHOTO_MAX_GROUPS   = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
+    PHOTO_GROUP_MAX    = 16, /* most bytes of a packed group */
+    PHOTO_STREAM_ALIGN = 32, /* see join_streaming */
+    PHOTO_OVERRUN      = 64  /* most bytes accessed beyond a packed plane */
 };
 
 struct photo_size { /* size of one plane of a tile, in values */
@@ -88,6 +89,12 @@ struct photo_kernel {
 
     /* The inverse of split; writes exactly `width` pixels. */
     void (*join)(uint8_t *const row[3], uint32_t width, uint8_t *pixels);
+
+    /* Like join, but with streaming stores, so the caller must call fence() at
+     * the end. `width` and the address of `pixels` are multiples of
+     * PHOTO_STREAM_ALIGN. */
+    void (*join_streaming)(
+        uint8_t *const row[3], uint32_t width, uint8_t *pixels);
 
     /* Like join, but to planes of R, G and B. The values of R go to `red`,
      * those of G plane_bytes after it, and those of B plane_bytes after these.

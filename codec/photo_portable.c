@@ -174,11 +174,12 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 }
 
 const struct photo_kernel photo_portable = {
-    .split       = split,
-    .join        = join,
-    .join_planar = join_planar,
-    .fence       = fence,
-    .pack        = pack,
-    .unpack      = unpack,
-    .measure     = measure,
+    .split          = split,
+    .join           = join,
+    .join_streaming = join,
+    .join_planar    = join_planar,
+    .fence          = fence,
+    .pack           = pack,
+    .unpack         = unpack,
+    .measure        = measure,
 };

@@ -11,6 +11,7 @@
 #define FBY_COMMON_RGB_AVX2_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rgb_32 { /* 32 values of each channel, in order of the pixels */
@@ -85,21 +86,40 @@ static inline void rgb_save_half(uint8_t *out, __m128i value)
     _mm_storeu_si128((void *)out, value);
 }
 
-/* Write 32 pixels (96 bytes) to `pixels`: the inverse of rgb_deinterleave. */
-static inline void rgb_interleave(struct rgb_32 v, uint8_t *pixels)
+struct rgb_96_bytes { /* 32 interleaved pixels: the low halves, then the high */
+    __m256i halves[3];
+};
+
+static inline struct rgb_96_bytes rgb_interleaved_halves(struct rgb_32 v)
 {
     __m256i r = _mm256_shuffle_epi8(v.r, rgb_broadcast(rgb_scatter_shuffle[0]));
     __m256i g = _mm256_shuffle_epi8(v.g, rgb_broadcast(rgb_scatter_shuffle[1]));
     __m256i b = _mm256_shuffle_epi8(v.b, rgb_broadcast(rgb_scatter_shuffle[2]));
-    __m256i v0 = rgb_blend(r, g, b);
-    __m256i v1 = rgb_blend(g, b, r);
-    __m256i v2 = rgb_blend(b, r, g);
-    rgb_save_half(pixels, _mm256_castsi256_si128(v0));
-    rgb_save_half(pixels + 16, _mm256_castsi256_si128(v1));
-    rgb_save_half(pixels + 32, _mm256_castsi256_si128(v2));
-    rgb_save_half(pixels + 48, _mm256_extracti128_si256(v0, 1));
-    rgb_save_half(pixels + 64, _mm256_extracti128_si256(v1, 1));
-    rgb_save_half(pixels + 80, _mm256_extracti128_si256(v2, 1));
+    return (struct rgb_96_bytes){
+        {rgb_blend(r, g, b), rgb_blend(g, b, r), rgb_blend(b, r, g)}};
+}
+
+/* Write 32 pixels (96 bytes) to `pixels`: the inverse of rgb_deinterleave. */
+static inline void rgb_interleave(struct rgb_32 v, uint8_t *pixels)
+{
+    struct rgb_96_bytes out = rgb_interleaved_halves(v);
+    for (size_t i = 0; i < 3; i++) {
+        __m256i both = out.halves[i];
+        rgb_save_half(pixels + 16 * i, _mm256_castsi256_si128(both));
+        rgb_save_half(pixels + 48 + 16 * i, _mm256_extracti128_si256(both, 1));
+    }
+}
+
+/* The same with streaming stores. `pixels` must be 32-byte aligned. */
+static inline void rgb_interleave_streaming(struct rgb_32 v, uint8_t *pixels)
+{
+    struct rgb_96_bytes out = rgb_interleaved_halves(v);
+    _mm256_stream_si256((void *)pixels,
+        _mm256_permute2x128_si256(out.halves[0], out.halves[1], 0x20));
+    _mm256_stream_si256((void *)(pixels + 32),
+        _mm256_blend_epi32(out.halves[2], out.halves[0], 0xf0));
+    _mm256_stream_si256((void *)(pixels + 64),
+        _mm256_permute2x128_si256(out.halves[1], out.halves[2], 0x31));
 }
 
 #endif

@@ -70,7 +70,8 @@ static fby_err write_direct_field(const struct fby_batch_job *job,
     const struct fby_expansion *plan  = &setup->expansions[field];
     uint8_t *out = job->input->batch->memory + setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
-        const struct chunk_source source = find_chunk(job, field, i);
+        struct chunk_source source   = find_chunk(job, field, i);
+        source.codec_job.is_streamed = true;
         if (setup->device->decode(&source.codec_job, source.bytes,
                 out + source.span.raw_offset,
                 source.span.raw_bytes) != FBY_OK) {
