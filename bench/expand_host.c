@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expand_host.c - speed of the expansion on the CPU (raw pixels to tensors).
  *
- * One thread expands u8 pixels of 224 x 224 to normalised f32 and bf16 planes,
- * as the client does, and packed photos to u8 planes. The buffers have at least
- * four times the size of the last-level cache, so that access to memory is part
- * of the cost. Compares output bytes per second of CPU time with memcpy(). */
+ * One thread expands u8 pixels of 224 x 224 to normalised f32, bf16 and f16
+ * planes, as the client does, and packed photos to u8 planes. The buffers have
+ * at least four times the size of the last-level cache, so that access to memory
+ * is part of the cost. Compares output bytes per second of CPU time with
+ * memcpy(). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ struct expand_bench {
     uint8_t           *copy_source; /* source of memcpy() */
     uint8_t           *out;
     size_t out_bytes;          /* bytes that a run writes, set by compare() */
-    struct fby_expansion plan; /* to f32 or bf16, for expand_rate() */
+    struct fby_expansion plan; /* to floats, for expand_rate() */
 };
 
 static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
@@ -159,23 +160,31 @@ static struct bench_figure compare(struct expand_bench *self, const char *name,
     return result.ratio;
 }
 
+static struct bench_figure compare_expansion(
+    struct expand_bench *self, const char *name, enum fby_type type)
+{
+    bench_crop_expansion_init(&self->plan, BENCH_RGB, type, FBY_LAYOUT_CHW);
+    fby_expansion_set_max_rows(&self->plan, self->images);
+    return compare(self, name, fby_type_bytes(type), expand_rate);
+}
+
 static void compare_all(
     struct expand_bench *self, const struct bench_photos *photos)
 {
-    bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_F32, FBY_LAYOUT_CHW);
-    fby_expansion_set_max_rows(&self->plan, self->images);
     struct bench_figure f32 =
-        compare(self, "u8 HWC -> f32 CHW", 4, expand_rate);
-    bench_crop_expansion_init(&self->plan, BENCH_RGB, FBY_BF16, FBY_LAYOUT_CHW);
-    fby_expansion_set_max_rows(&self->plan, self->images);
+        compare_expansion(self, "u8 HWC -> f32 CHW", FBY_F32);
     struct bench_figure bf16 =
-        compare(self, "u8 HWC -> bf16 CHW", 2, expand_rate);
+        compare_expansion(self, "u8 HWC -> bf16 CHW", FBY_BF16);
+    struct bench_figure f16 =
+        compare_expansion(self, "u8 HWC -> f16 CHW", FBY_F16);
     struct bench_figure planes =
         compare(self, "packed photo -> planes", 1, unpack_rate);
     bench_print_reliability(
-        fmax(f32.noise, fmax(bf16.noise, planes.noise)), BENCH_ANY_CORES);
+        fmax(fmax(f32.noise, bf16.noise), fmax(f16.noise, planes.noise)),
+        BENCH_ANY_CORES);
     bench_judge("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
     bench_judge("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
+    bench_judge("expand_host.f16", f16.median, BENCH_AT_LEAST, 0.7);
     bench_photos_judge(
         photos, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.55);
 }
