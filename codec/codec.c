@@ -10,6 +10,7 @@
 
 #include "codec/filter.h"
 #include "codec/photo.h"
+#include "codec/stream_copy.h"
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
@@ -205,6 +206,10 @@ static fby_err decode_store(const struct fby_codec_job *job,
 {
     if (payload.size != raw_size) {
         return FBY_PROTO;
+    }
+    if (job->is_streamed && job->coding.filter == FBY_FILTER_NONE) {
+        fby_stream_copy(raw, payload.data, raw_size);
+        return FBY_OK;
     }
     for (size_t b = 0; b < count_blocks(raw_size); b++) {
         size_t start = b * FBY_CODEC_BLOCK;

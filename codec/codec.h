@@ -43,9 +43,9 @@ struct fby_codec_job { /* how to encode or decode one payload */
     struct fby_codec_scratch *scratch;
     bool is_valid; /* decoding: fby_codec_can_decode has accepted the payload,
                       so the codec pack does not check it again */
-    bool
-        is_streamed; /* decoding: nothing reads the raw bytes soon, so the codec
-                         pack writes them past the cache where possible */
+    /* Decoding: nothing reads the raw bytes soon, so pictures and stored bytes go
+     * past the cache where possible. */
+    bool is_streamed;
 };
 
 /* The output capacity in bytes that encoding `raw_size` bytes needs. It is at

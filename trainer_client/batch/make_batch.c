@@ -8,6 +8,9 @@
 #include "trainer_client/expand/host.h"
 #include "trainer_client/expand/ops_draw.h"
 
+/* Chunks of at least so many bytes are decoded past the cache. */
+enum { STREAMED_BYTES = 64 << 10 };
+
 /* Returns the raw bytes of a field in the slot's memory. */
 static const uint8_t *raw_of(
     const struct fby_batch_input *input, uint32_t field)
@@ -70,8 +73,9 @@ static fby_err write_direct_field(const struct fby_batch_job *job,
     const struct fby_expansion *plan  = &setup->expansions[field];
     uint8_t *out = job->input->batch->memory + setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
-        struct chunk_source source   = find_chunk(job, field, i);
-        source.codec_job.is_streamed = true;
+        struct chunk_source source = find_chunk(job, field, i);
+        /* Small fields, such as labels, are read again by fby_check_labels. */
+        source.codec_job.is_streamed = source.span.raw_bytes >= STREAMED_BYTES;
         if (setup->device->decode(&source.codec_job, source.bytes,
                 out + source.span.raw_offset,
                 source.span.raw_bytes) != FBY_OK) {
