@@ -271,6 +271,50 @@ static void the_same_request_is_sent_again_in_place(void **state)
     rig_close(&rig);
 }
 
+/* ---- Prefixes ------------------------------------------------------------ */
+
+/* Change a bit of the hash in the prefix of a chunk. Returns the chunk's frame,
+ * which an encode thread must have completed. */
+static uint8_t *change_hash(const struct fby_job_chunk *chunk)
+{
+    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    assert_true(
+        fby_chunk_is_intact(frame, FBY_CHUNK_PREFIX + chunk->wire_bytes));
+    frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
+    return frame;
+}
+
+/* The loop has one thread for all clients, so it must not read each payload to
+ * hash it. A prefix that it wrote again would have the right hash. */
+static void a_first_request_is_sent_the_prefixes_of_the_encode_thread(
+    void **state)
+{
+    enum { CHUNKS = 2 };
+    struct rig     rig;
+    const uint8_t *frames[CHUNKS];
+    uint8_t        changed[CHUNKS][FBY_CHUNK_PREFIX];
+    rig_open(&rig, state);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    (void)party_request(&a, &spec);
+    rig_make(&rig);
+    assert_int_equal(rig.loop.works->job->layout.n_chunks, CHUNKS);
+    for (int i = 0; i < CHUNKS; i++) {
+        frames[i] = change_hash(&rig.loop.works->job->chunks[i]);
+        memcpy(changed[i], frames[i], FBY_CHUNK_PREFIX);
+    }
+    wire_expect(&a, FBY_MSG_HEADER);
+    for (int i = 0; i < CHUNKS; i++) {
+        assert_ptr_equal(zmq_msg_data(wire_expect_frame(&a)), frames[i]);
+        assert_memory_equal(frames[i], changed[i], FBY_CHUNK_PREFIX);
+    }
+    wire_expect(&a, FBY_MSG_END);
+    rig_close(&rig);
+}
+
+/* ---- END ----------------------------------------------------------------- */
+
 static const struct fby_end *make_and_expect_end(
     struct rig *rig, struct party *a, int64_t took_ns, uint32_t bounds)
 {
@@ -326,6 +370,8 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
     assert_memory_equal(end->samples, samples, sizeof(samples));
     rig_close(&rig);
 }
+
+/* ---- Waiting for memory -------------------------------------------------- */
 
 /* Memory for the batch alone: nothing can be copied. */
 static const struct rig_limits narrow = {.memory = 7 << 12};
@@ -590,6 +636,7 @@ int main(void)
         IN_SANDBOX(bytes_in_flight_do_not_change),
         IN_SANDBOX(a_chunk_no_longer_in_flight_is_not_copied),
         IN_SANDBOX(the_same_request_is_sent_again_in_place),
+        IN_SANDBOX(a_first_request_is_sent_the_prefixes_of_the_encode_thread),
         IN_SANDBOX(end_reports_the_time_of_each_stage),
         IN_SANDBOX(end_names_the_samples_of_a_batch_of_buckets),
         IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),
