@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunks that decode threads check, in a receiver on real sockets.
+ *
+ * A batch has a chunk for each row, which is larger than those that the receiver
+ * checks itself. A gate holds the decode thread before each check, so the test
+ * decides how many chunks are with the thread, and when it goes on. */
+#include "tests/trainer_client/dialogue.h"
+
+#include <stdatomic.h>
+
+#include "common/log.h"
+#include "trainer_client/batch/request_slot.h"
+
+enum {
+    ROW_BYTES   = 1052672, /* more than MAX_CHECKED_BYTES in chunk.c */
+    FRAME_BYTES = FBY_CHUNK_PREFIX + ROW_BYTES,
+    STEPS       = SAMPLES / ROWS /* of an epoch */
+};
+
+/* ---- Hooks --------------------------------------------------------------- */
+
+static struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t  opened;
+    bool            is_closed;
+    int             n_held; /* threads that wait for it to be opened */
+} gate = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+
+static atomic_uint n_released; /* frames of chunks that the client released */
+
+static void set_gate(bool is_closed)
+{
+    pthread_mutex_lock(&gate.lock);
+    gate.is_closed = is_closed;
+    pthread_cond_broadcast(&gate.opened);
+    pthread_mutex_unlock(&gate.lock);
+}
+
+static void pass_gate(void)
+{
+    pthread_mutex_lock(&gate.lock);
+    gate.n_held++;
+    while (gate.is_closed) {
+        pthread_cond_wait(&gate.opened, &gate.lock);
+    }
+    gate.n_held--;
+    pthread_mutex_unlock(&gate.lock);
+}
+
+static bool is_held(void)
+{
+    pthread_mutex_lock(&gate.lock);
+    bool held = gate.n_held > 0;
+    pthread_mutex_unlock(&gate.lock);
+    return held;
+}
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker's names */
+bool __real_fby_chunk_job_check(const struct fby_chunk_job *job,
+    zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded);
+bool __wrap_fby_chunk_job_check(const struct fby_chunk_job *job,
+    zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded);
+int  __real_zmq_msg_close(zmq_msg_t *message);
+int  __wrap_zmq_msg_close(zmq_msg_t *message);
+
+bool __wrap_fby_chunk_job_check(const struct fby_chunk_job *job,
+    zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded)
+{
+    pass_gate();
+    return __real_fby_chunk_job_check(job, frame, scratch, verify_decoded);
+}
+
+int __wrap_zmq_msg_close(zmq_msg_t *message)
+{
+    if (zmq_msg_size(message) == FRAME_BYTES) {
+        atomic_fetch_add(&n_released, 1);
+    }
+    return __real_zmq_msg_close(message);
+}
+
+/* NOLINTEND(readability-identifier-naming) */
+
+/* ---- The stream ---------------------------------------------------------- */
+
+/* Open a stream from one worker, with one decode thread behind a closed gate. */
+static void open_gated(struct dialogue *d, uint32_t window, uint64_t epochs)
+{
+    static char text[400];
+    snprintf(text, sizeof(text),
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:train-{0..0}.tar\", shuffle: full,"
+        " last: drop}}\n"
+        "global_batch: %d\n"
+        "seed: 7\n"
+        "fields:\n"
+        "  values: {from: npy, decode: array, shape: [%d], wire: u8}\n",
+        ROWS, ROW_BYTES);
+    dialogue_begin(d, 1);
+    d->options.pipeline_text  = text;
+    d->options.window_batches = window;
+    d->options.decode_threads = 1;
+    d->options.epochs         = epochs;
+    atomic_store(&n_released, 0);
+    set_gate(/*is_closed=*/true);
+    open_all(d);
+}
+
+struct answer { /* of the worker, sent in parts */
+    struct fby_request    request;
+    struct fby_chunk_sent sent[ROWS];
+};
+
+static void await_request(struct dialogue *d, struct answer *a)
+{
+    *a = (struct answer){
+        .request = await_message(d, &d->workers[0], FBY_MSG_REQUEST)->request};
+}
+
+/* The value of all bytes of a row; none is 0. */
+static uint8_t value_of(uint64_t epoch, uint64_t step, uint32_t row)
+{
+    return (uint8_t)(1 + (epoch * STEPS + step) * ROWS + row);
+}
+
+static void send_header(struct dialogue *d, const struct answer *a)
+{
+    const struct fby_field_content *field = &d->setup.split->content.fields[0];
+    const struct fby_header_field   described = {
+          .name      = field->name,
+          .encoding  = fby_encoding_of(field),
+          .type      = field->wire_type,
+          .shape     = field->shape,
+          .raw_bytes = (uint64_t)ROWS * ROW_BYTES,
+          .n_chunks  = ROWS,
+          .recipe    = {.mixed_by = ""},
+    };
+    send_message(&d->workers[0],
+        &(struct fby_message){.type = FBY_MSG_HEADER,
+            .header                 = {
+                                .session          = a->request.session,
+                                .request          = a->request.request,
+                                .epoch            = a->request.epoch,
+                                .step             = a->request.step,
+                                .first_row        = a->request.first_row,
+                                .rows             = a->request.rows,
+                                .fields           = &described,
+                                .n_fields         = 1,
+                                .request_checksum = fby_request_checksum(&a->request),
+            }});
+}
+
+/* Send the chunk of a row, all bytes of which are `value`. */
+static void send_row_of(
+    struct dialogue *d, struct answer *a, uint32_t row, uint8_t value)
+{
+    uint8_t *frame   = fby_zalloc(FRAME_BYTES);
+    uint8_t *payload = frame + FBY_CHUNK_PREFIX;
+    memset(payload, value, ROW_BYTES);
+    const struct fby_chunk chunk = {
+        .session    = a->request.session,
+        .request    = a->request.request,
+        .filter     = FBY_FILTER_NONE,
+        .codec      = FBY_CODEC_STORE,
+        .number     = row,
+        .raw_offset = (uint64_t)row * ROW_BYTES,
+        .raw_bytes  = ROW_BYTES,
+        .wire_bytes = ROW_BYTES,
+        .raw_hash   = fby_xxh3_64(payload, ROW_BYTES),
+    };
+    a->sent[row] = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
+    fby_chunk_write_prefix(&chunk, payload, frame);
+    send_frame(&d->workers[0], frame, FRAME_BYTES);
+    free(frame);
+}
+
+static void send_row(struct dialogue *d, struct answer *a, uint32_t row)
+{
+    send_row_of(d, a, row, value_of(a->request.epoch, a->request.step, row));
+}
+
+static void send_end(struct dialogue *d, const struct answer *a)
+{
+    struct fby_checksum sum = fby_field_checksum(&d->setup.layout, 0, a->sent);
+    send_message(
+        &d->workers[0], &(struct fby_message){.type = FBY_MSG_END,
+                            .end                    = {
+                                                   .session    = a->request.session,
+                                                   .request    = a->request.request,
+                                                   .wire_bytes = (uint64_t)ROWS * FRAME_BYTES,
+                                                   .sums       = &sum,
+                                                   .n_sums     = 1,
+                            }});
+}
+
+/* Wait for the next request, and send the correct answer. */
+static struct fby_request answer_next(struct dialogue *d)
+{
+    struct answer a;
+    await_request(d, &a);
+    send_header(d, &a);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        send_row(d, &a, row);
+    }
+    send_end(d, &a);
+    return a.request;
+}
+
+/* Assert that the next batch is that of this step, with its values. */
+static void assert_delivers(struct dialogue *d, uint64_t epoch, uint64_t step)
+{
+    struct forebay_batch *batch = next_batch(d);
+    assert_int_equal(batch->epoch, epoch);
+    assert_int_equal(batch->step, step);
+    const uint8_t *values = batch->tensors[0].view.data;
+    for (uint32_t row = 0; row < ROWS; row++, values += ROW_BYTES) {
+        assert_int_equal(values[0], value_of(epoch, step, row));
+        assert_int_equal(memcmp(values, values + 1, ROW_BYTES - 1), 0);
+    }
+    fby_batch_unref(batch);
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+static void await_held(struct dialogue *d)
+{
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (!is_held() && fby_now_ns() < deadline) {
+        receive_all(d);
+    }
+    assert_true(is_held());
+}
+
+static void await_released(struct dialogue *d, unsigned n)
+{
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (atomic_load(&n_released) < n && fby_now_ns() < deadline) {
+        receive_all(d);
+    }
+    assert_int_equal(atomic_load(&n_released), n);
+}
+
+static void await_lost(struct dialogue *d, uint64_t n)
+{
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (stats_of(d).lost < n && fby_now_ns() < deadline) {
+        receive_all(d);
+    }
+    assert_int_equal(stats_of(d).lost, n);
+}
+
+/* Let the receiver join again, and then send RENEW every 100 ms. It answers in a
+ * later turn of its loop than the one that it is in now. */
+static void join_again(struct dialogue *d)
+{
+    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_JOIN_FIRST,
+                                 .join_first             = {d->session}});
+    (void)await_message(d, &d->server, FBY_MSG_JOIN);
+    send_message(&d->server, &(struct fby_message){.type = FBY_MSG_JOINED,
+                                 .joined                 = {
+                                                     .session      = d->session,
+                                                     .server       = d->server.instance,
+                                                     .lease_ms     = 60000,
+                                                     .heartbeat_ms = 100,
+                                 }});
+}
+
+/* ---- Dropped requests ---------------------------------------------------- */
+
+/* The seek drops a request while its chunk is with the decode thread. The new
+ * step is the last one, so no later request clears the slot of the chunk. */
+static void a_chunk_of_a_dropped_request_is_not_kept(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   dropped;
+    open_gated(&d, /*window=*/2, /*epochs=*/1);
+    await_request(&d, &dropped);
+    send_header(&d, &dropped);
+    send_row(&d, &dropped, 0);
+    await_held(&d);
+    const struct fby_stream_position last = {.epoch = 0, .step = STEPS - 1};
+    assert_int_equal(fby_ready_queue_seek(&d.ready_queue, last), FOREBAY_OK);
+    const struct fby_message *cancel =
+        await_message(&d, &d.workers[0], FBY_MSG_CANCEL);
+    assert_int_equal(
+        cancel->cancel.request.value, dropped.request.request.value);
+    assert_int_equal(atomic_load(&n_released), 0);
+    set_gate(/*is_closed=*/false);
+    await_released(&d, 1); /* before the other request is answered */
+    while (answer_next(&d).step != STEPS - 1) {
+    }
+    assert_delivers(&d, 0, STEPS - 1);
+    assert_int_equal(stats_of(&d).checksum_failures, 0);
+    dialogue_end(&d);
+}
+
+/* A chunk in work counts as a batch of the window, which has a slot more than it
+ * has batches. */
+static void a_seek_waits_for_the_chunk_of_a_dropped_request(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   dropped;
+    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    await_request(&d, &dropped);
+    send_header(&d, &dropped);
+    send_row_of(&d, &dropped, 0, 0); /* other values than the correct ones */
+    await_held(&d);
+    const struct fby_stream_position next = {.epoch = 0, .step = 1};
+    assert_int_equal(fby_ready_queue_seek(&d.ready_queue, next), FOREBAY_OK);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_CANCEL);
+    join_again(&d);
+    assert_no_message(&d, &d.workers[0], FBY_MSG_REQUEST);
+    set_gate(/*is_closed=*/false);
+    assert_int_equal(answer_next(&d).step, 1);
+    assert_delivers(&d, 0, 1);
+    dialogue_end(&d);
+}
+
+/* The repeated request gets the same slot, in which the chunk of the first one
+ * must not count. */
+static void a_repeated_request_takes_no_chunk_of_the_first(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    await_request(&d, &a);
+    send_header(&d, &a);
+    send_row_of(&d, &a, 0, 0); /* other values than the correct ones */
+    await_held(&d);
+    send_message(&d.workers[0], &(struct fby_message){.type = FBY_MSG_LOST,
+                                    .lost = {d.session, a.request.request}});
+    await_lost(&d, 1);
+    join_again(&d);
+    assert_no_message(&d, &d.workers[0], FBY_MSG_REQUEST);
+    set_gate(/*is_closed=*/false);
+    struct fby_chunk_sent first = a.sent[0];
+    await_request(&d, &a);
+    assert_int_equal(atomic_load(&n_released), 1);
+    a.sent[0] = first;
+    send_header(&d, &a);
+    for (uint32_t row = 1; row < ROWS; row++) {
+        send_row(&d, &a, row);
+    }
+    send_end(&d, &a);                          /* a chunk is missing */
+    assert_int_equal(answer_next(&d).step, 0); /* so it is asked for again */
+    assert_delivers(&d, 0, 0);
+    assert_int_equal(stats_of(&d).rerequests, 2);
+    dialogue_end(&d);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chunk_of_a_dropped_request_is_not_kept),
+        cmocka_unit_test(a_seek_waits_for_the_chunk_of_a_dropped_request),
+        cmocka_unit_test(a_repeated_request_takes_no_chunk_of_the_first),
+    };
+    fby_log_init("test", FBY_LOG_ERROR);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests_name(
+        "trainer_client.receiver_decoding", tests, NULL, NULL);
+}
