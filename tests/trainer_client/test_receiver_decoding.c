@@ -9,12 +9,13 @@
 #include <stdatomic.h>
 
 #include "common/log.h"
-#include "trainer_client/batch/request_slot.h"
+#include "trainer_client/batch/decode_pool.h"
 
 enum {
     ROW_BYTES   = 1052672, /* more than MAX_CHECKED_BYTES in chunk.c */
     FRAME_BYTES = FBY_CHUNK_PREFIX + ROW_BYTES,
-    STEPS       = SAMPLES / ROWS /* of an epoch */
+    STEPS       = SAMPLES / ROWS,      /* of an epoch */
+    FULL        = FBY_DECODE_QUEUE + 1 /* most tasks of a pool of one thread */
 };
 
 /* ---- Hooks --------------------------------------------------------------- */
@@ -27,7 +28,10 @@ static struct gate {
 } gate = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
-static atomic_uint n_released; /* frames of chunks that the client released */
+static atomic_uint n_released;  /* frames of chunks that the client released */
+static atomic_uint n_polls;     /* turns of the receiver */
+static atomic_uint n_coming;    /* messages that the receiver waits for */
+static const char *coming_from; /* endpoint of the worker that sends them */
 
 static void set_gate(bool is_closed)
 {
@@ -63,6 +67,10 @@ bool __wrap_fby_chunk_job_check(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded);
 int  __real_zmq_msg_close(zmq_msg_t *message);
 int  __wrap_zmq_msg_close(zmq_msg_t *message);
+int  __real_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags);
+int  __wrap_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags);
+int  __real_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms);
+int  __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms);
 
 bool __wrap_fby_chunk_job_check(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded)
@@ -79,6 +87,27 @@ int __wrap_zmq_msg_close(zmq_msg_t *message)
     return __real_zmq_msg_close(message);
 }
 
+/* The receiver reads what is coming as if it had arrived already. */
+int __wrap_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags)
+{
+    char   endpoint[64] = "";
+    size_t size         = sizeof(endpoint);
+    if (flags == ZMQ_DONTWAIT && atomic_load(&n_coming) > 0 &&
+        zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0 &&
+        strcmp(endpoint, coming_from) == 0) {
+        atomic_fetch_sub(&n_coming, 1);
+        flags = 0;
+    }
+    return __real_zmq_msg_recv(message, socket, flags);
+}
+
+int __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms)
+{
+    if (items[0].socket == NULL) { /* the receiver's first item is a wakeup */
+        atomic_fetch_add(&n_polls, 1);
+    }
+    return __real_zmq_poll(items, n_items, timeout_ms);
+}
 /* NOLINTEND(readability-identifier-naming) */
 
 /* ---- The stream ---------------------------------------------------------- */
@@ -102,6 +131,7 @@ static void open_gated(struct dialogue *d, uint32_t window, uint64_t epochs)
     d->options.decode_threads = 1;
     d->options.epochs         = epochs;
     atomic_store(&n_released, 0);
+    atomic_store(&n_coming, 0);
     set_gate(/*is_closed=*/true);
     open_all(d);
 }
@@ -193,16 +223,23 @@ static void send_end(struct dialogue *d, const struct answer *a)
                             }});
 }
 
+enum { ANSWER_MESSAGES = ROWS + 2 }; /* with HEADER and END */
+
+static void send_answer(struct dialogue *d, struct answer *a)
+{
+    send_header(d, a);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        send_row(d, a, row);
+    }
+    send_end(d, a);
+}
+
 /* Wait for the next request, and send the correct answer. */
 static struct fby_request answer_next(struct dialogue *d)
 {
     struct answer a;
     await_request(d, &a);
-    send_header(d, &a);
-    for (uint32_t row = 0; row < ROWS; row++) {
-        send_row(d, &a, row);
-    }
-    send_end(d, &a);
+    send_answer(d, &a);
     return a.request;
 }
 
@@ -351,12 +388,109 @@ static void a_repeated_request_takes_no_chunk_of_the_first(void **state)
     dialogue_end(&d);
 }
 
+/* ---- No room ------------------------------------------------------------- */
+
+enum { BATCHES = FULL / ROWS + 1 }; /* more chunks than there is room for */
+
+static const uint64_t full_bytes = (uint64_t)FULL * FRAME_BYTES;
+
+/* Answer all requests of a window. Return when the decode thread has all tasks
+ * that it has room for, and the other messages wait in the worker's socket. */
+static void fill_decode_thread(struct dialogue *d)
+{
+    struct answer answers[BATCHES];
+    open_gated(d, BATCHES, /*epochs=*/100);
+    for (int i = 0; i < BATCHES; i++) {
+        await_request(d, &answers[i]);
+    }
+    coming_from = d->workers[0].endpoint;
+    atomic_store(&n_coming, BATCHES * ANSWER_MESSAGES);
+    for (int i = 0; i < BATCHES; i++) {
+        send_answer(d, &answers[i]);
+    }
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (stats_of(d).wire_bytes < full_bytes && fby_now_ns() < deadline) {
+        receive_all(d);
+    }
+    assert_int_equal(stats_of(d).wire_bytes, full_bytes);
+}
+
+static void await_renews(struct dialogue *d, int n)
+{
+    for (int i = 0; i < n; i++) {
+        (void)await_message(d, &d->server, FBY_MSG_RENEW);
+    }
+}
+
+static int count_received(const struct peer *peer, enum fby_message_type type)
+{
+    int n = 0;
+    for (const struct received *r = peer->received; r != NULL; r = r->next) {
+        n += r->message.type == type;
+    }
+    return n;
+}
+
+/* Wait for longer than the 1 s between two PINGs. None is sent, because the
+ * answers would remain unread. The receiver sleeps between its timers. */
+static void assert_worker_is_left_alone(struct dialogue *d)
+{
+    const struct forebay_stats before = stats_of(d);
+    await_renews(d, 2); /* earlier messages to the worker have arrived */
+    int      pings = count_received(&d->workers[0], FBY_MSG_PING);
+    unsigned polls = atomic_load(&n_polls);
+    await_renews(d, 12);
+    const struct forebay_stats after = stats_of(d);
+    assert_int_equal(count_received(&d->workers[0], FBY_MSG_PING), pings);
+    assert_true(atomic_load(&n_polls) - polls < 200);
+    assert_int_equal(after.wire_bytes, full_bytes);
+    assert_int_equal(after.suspects, before.suspects);
+    assert_int_equal(after.workers_in_use, before.workers_in_use);
+    assert_int_equal(after.lost + after.rerequests + after.reconnects, 0);
+    assert_int_equal(count_received(&d->server, FBY_MSG_UNREACHABLE), 0);
+}
+
+static void without_room_only_the_messages_of_workers_wait(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    fill_decode_thread(&d);
+    join_again(&d);
+    assert_worker_is_left_alone(&d);
+    assert_no_batch(&d);
+    set_gate(/*is_closed=*/false);
+    for (uint64_t i = 0; i < BATCHES; i++) {
+        assert_delivers(&d, i / STEPS, i % STEPS);
+    }
+    const struct forebay_stats stats = stats_of(&d);
+    assert_int_equal(stats.lost + stats.rerequests + stats.reconnects, 0);
+    assert_int_equal(stats.protocol_errors + stats.checksum_failures, 0);
+    dialogue_end(&d);
+}
+
+static void without_room_a_seek_is_done_at_once(void **state)
+{
+    (void)state;
+    struct dialogue                  d;
+    const struct fby_stream_position far = {.epoch = 9, .step = 2};
+    fill_decode_thread(&d);
+    assert_int_equal(fby_ready_queue_seek(&d.ready_queue, far), FOREBAY_OK);
+    (void)await_message(&d, &d.workers[0], FBY_MSG_CANCEL);
+    assert_true(is_held());
+    set_gate(/*is_closed=*/false);
+    assert_int_equal(answer_next(&d).epoch, 9);
+    assert_delivers(&d, 9, 2);
+    dialogue_end(&d);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chunk_of_a_dropped_request_is_not_kept),
         cmocka_unit_test(a_seek_waits_for_the_chunk_of_a_dropped_request),
         cmocka_unit_test(a_repeated_request_takes_no_chunk_of_the_first),
+        cmocka_unit_test(without_room_only_the_messages_of_workers_wait),
+        cmocka_unit_test(without_room_a_seek_is_done_at_once),
     };
     fby_log_init("test", FBY_LOG_ERROR);
     if (argc > 1) { /* one test alone, to look into it */
