@@ -9,8 +9,9 @@
 #include <cuda_runtime.h>
 
 #include "bench/gpu_require.h"
-#include "trainer_client/expand/segment.h"
 #include "trainer_client/gpu/cuda.h"
+
+static uint32_t kinds_now; /* for kernel_run_kinds() */
 
 static void check(int code, const char *what)
 {
@@ -40,6 +41,7 @@ void run_kernel(const struct kernel_run *r)
         begun = true;
     }
     memcpy(&list, r->arena + r->list, sizeof(list));
+    kinds_now |= kernel_run_list_kinds(r);
     check(cudaMalloc(&arena, r->arena_bytes), "malloc");
     check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never 0 bytes */
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
@@ -50,4 +52,9 @@ void run_kernel(const struct kernel_run *r)
     check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");
     check(cudaFree(arena), "free");
     check(cudaFree(out), "free");
+}
+
+uint32_t kernel_run_kinds(void)
+{
+    return kinds_now;
 }

@@ -22,6 +22,7 @@ static uint32_t thread_at(uint32_t i);
 
 static uint64_t random_now; /* 0: there is no seed yet */
 static uint32_t first, stride;
+static uint32_t kinds_now; /* for kernel_run_kinds() */
 
 static void seed(void)
 {
@@ -58,7 +59,7 @@ static uint32_t thread_at(uint32_t i)
 /* Memory of a block as other blocks leave it, of exactly `size` bytes. */
 static void *used_memory(size_t size)
 {
-    void *memory = malloc(size > 0 ? size : 1);
+    void *memory = malloc(size);
     memset(memory, 0xa5, size);
     return memory;
 }
@@ -106,6 +107,7 @@ void run_kernel(const struct kernel_run *run)
     struct fby_segment_list list;
     uint32_t                begin = 0;
     memcpy(&list, run->arena + run->list, sizeof(list));
+    kinds_now |= kernel_run_list_kinds(run);
     if (random_now == 0) {
         seed();
     }
@@ -114,4 +116,9 @@ void run_kernel(const struct kernel_run *run)
             run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
         begin += list.blocks[pass];
     }
+}
+
+uint32_t kernel_run_kinds(void)
+{
+    return kinds_now;
 }

@@ -6,6 +6,9 @@
 #define FBY_TEST_KERNEL_RUN_H
 
 #include <stdint.h>
+#include <string.h>
+
+#include "trainer_client/expand/segment.h"
 
 struct kernel_run {
     uint8_t *arena;
@@ -15,10 +18,31 @@ struct kernel_run {
     uint64_t out_bytes;
 };
 
+/* The kinds of the segments of a list, as bits 1 << enum fby_segment_kind. */
+static inline uint32_t kernel_run_list_kinds(const struct kernel_run *run)
+{
+    struct fby_segment_list list;
+    struct fby_segment      segment;
+    const uint8_t          *segments = run->arena + run->list + sizeof(list);
+    uint32_t                kinds    = 0;
+    memcpy(&list, run->arena + run->list, sizeof(list));
+    for (uint32_t i = 0; i < list.n_segments; i++) {
+        memcpy(&segment, segments + i * sizeof(segment), sizeof(segment));
+        kinds |= UINT32_C(1) << segment.kind;
+    }
+    return kinds;
+}
+
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    void
-    run_kernel(const struct kernel_run *run);
+void run_kernel(const struct kernel_run *run);
+
+/* The kinds of all lists that have run. In a test with kernel_threads.c, only
+ * those that have run with real threads. */
+uint32_t kernel_run_kinds(void);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

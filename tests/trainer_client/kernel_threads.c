@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_threads.c - some launches of a test with a thread for each thread of a
  * block, and two blocks at a time, so that ThreadSanitizer sees what a missing
- * barrier, or a block that touches what is another's, would do on a GPU. Other
- * launches are those of kernel_run.c: it replaces run_kernel() by --wrap. */
+ * barrier, or a block that touches what is another's, would do on a GPU: the
+ * first small launches of each kind of segment. Other launches are those of
+ * kernel_run.c: this file replaces run_kernel() by --wrap. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "tests/trainer_client/kernel_run.h"
 
-enum { BLOCKS = 2 /* at a time */, MOST_BLOCKS = 8, EVERY = 60 };
+enum { BLOCKS = 2 /* at a time */, MOST_BLOCKS = 10, LAUNCHES = 3 };
 
 static _Thread_local uint32_t           own_thread;
 static _Thread_local pthread_barrier_t *own_barrier;
@@ -62,8 +63,8 @@ static struct team *start_block(const struct kernel_run *run,
         .out                                        = run->out,
         .list                                       = run->list,
         .shared                                     = &team->shared,
-        .scratch                                    = malloc(
-                                               pass == FBY_PASS_EXPAND ? shared + 1 : sizeof(struct fby_pair))};
+        .scratch =
+            malloc(pass == FBY_PASS_EXPAND ? shared : sizeof(struct fby_pair))};
     (void)pthread_barrier_init(&team->barrier, NULL, FBY_BLOCK_THREADS);
     for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++) {
         struct member *member = malloc(sizeof(*member));
@@ -101,17 +102,32 @@ static void run_pass(const struct kernel_run *run, enum fby_pass pass,
 }
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker's names */
-void __real_run_kernel(const struct kernel_run *run);
-void __wrap_run_kernel(const struct kernel_run *run);
+void     __real_run_kernel(const struct kernel_run *run);
+void     __wrap_run_kernel(const struct kernel_run *run);
+uint32_t __wrap_kernel_run_kinds(void);
 
-/* The first launch, and every one of EVERY of up to MOST_BLOCKS. */
+static uint32_t launches[FBY_SEGMENT_KINDS]; /* that have run with threads */
+
+/* Whether a launch of up to MOST_BLOCKS has a kind that is due. Count it. */
+static bool is_for_threads(const struct kernel_run *run)
+{
+    uint32_t kinds = kernel_run_list_kinds(run);
+    bool     due   = false;
+    for (uint32_t kind = 0; kind < FBY_SEGMENT_KINDS; kind++) {
+        due = due || ((kinds >> kind & 1) != 0 && launches[kind] < LAUNCHES);
+    }
+    for (uint32_t kind = 0; kind < FBY_SEGMENT_KINDS; kind++) {
+        launches[kind] += due ? kinds >> kind & 1 : 0;
+    }
+    return due;
+}
+
 void __wrap_run_kernel(const struct kernel_run *run)
 {
-    static uint32_t         launches;
     struct fby_segment_list list;
     uint32_t                begin = 0;
     memcpy(&list, run->arena + run->list, sizeof(list));
-    if (fby_list_blocks(&list) > MOST_BLOCKS || launches++ % EVERY != 0) {
+    if (fby_list_blocks(&list) > MOST_BLOCKS || !is_for_threads(run)) {
         __real_run_kernel(run);
         return;
     }
@@ -120,5 +136,14 @@ void __wrap_run_kernel(const struct kernel_run *run)
             run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
         begin += list.blocks[pass];
     }
+}
+
+uint32_t __wrap_kernel_run_kinds(void)
+{
+    uint32_t kinds = 0;
+    for (uint32_t kind = 0; kind < FBY_SEGMENT_KINDS; kind++) {
+        kinds |= launches[kind] > 0 ? UINT32_C(1) << kind : 0;
+    }
+    return kinds;
 }
 /* NOLINTEND(readability-identifier-naming) */

@@ -34,7 +34,8 @@ enum fby_segment_kind {
     FBY_SEGMENT_DENSE     = 12, /* sparse rows to dense rows */
     FBY_SEGMENT_COO       = 13, /* sparse rows to coordinates */
     FBY_SEGMENT_POSITIONS = 14, /* documents to positions of tokens */
-    FBY_SEGMENT_MASK      = 15  /* documents to a mask of tokens in the loss */
+    FBY_SEGMENT_MASK      = 15, /* documents to a mask of tokens in the loss */
+    FBY_SEGMENT_KINDS     = 16
 };
 
 /* A pass is one launch, unless it has no blocks. Later passes read from the
