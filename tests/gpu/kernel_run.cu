@@ -5,11 +5,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <cuda_runtime.h>
 
 #include "bench/gpu_require.h"
-#include "trainer_client/gpu/cuda.h"
 
 static uint32_t kinds_now; /* for kernel_run_kinds() */
 
@@ -32,22 +30,21 @@ static void begin(void)
 
 void run_kernel(const struct kernel_run *r)
 {
-    static bool             begun = false;
-    struct fby_segment_list list;
-    void                   *arena = nullptr;
-    void                   *out   = nullptr;
+    static bool begun = false;
+    void       *arena = nullptr;
+    void       *out   = nullptr;
     if (!begun) {
         begin();
         begun = true;
     }
-    memcpy(&list, r->arena + r->list, sizeof(list));
     kinds_now |= kernel_run_list_kinds(r);
     check(cudaMalloc(&arena, r->arena_bytes), "malloc");
     check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never 0 bytes */
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
     check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
-    const struct fby_cuda_launch launch = {arena, r->list, out,
-        {list.blocks[0], list.blocks[1], list.blocks[2]}, list.shared, nullptr};
+    struct fby_cuda_launch launch = kernel_run_launch(r);
+    launch.arena                  = arena;
+    launch.out                    = out;
     check(fby_cuda()->launch(&launch), "launch");
     check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");
     check(cudaFree(arena), "free");

@@ -223,8 +223,7 @@ static void execute_launch(const struct fby_cuda_launch *launch)
         memcmp(launch->blocks, list.blocks, sizeof(list.blocks)) != 0) {
         misuse("a launch is not that of its list");
     }
-    run_kernel(&(struct kernel_run){
-        .arena = launch->arena, .list = launch->list, .out = launch->out});
+    run_launch(launch);
 }
 
 /* Returns false if a part of the work is left. */

@@ -19,6 +19,7 @@ static uint32_t thread_at(uint32_t i);
          t##_i < FBY_BLOCK_THREADS; t = thread_at(++t##_i))
 /* NOLINTEND(bugprone-macro-parentheses) */
 #include "trainer_client/expand/block.h"
+#include "trainer_client/gpu/pass_grid.h"
 
 static uint64_t random_now; /* 0: there is no seed yet */
 static uint32_t first, stride;
@@ -64,17 +65,37 @@ static void *used_memory(size_t size)
     return memory;
 }
 
-static void run_block(const struct kernel_run *run, enum fby_pass pass,
+/* A block with a number of another pass would do the work of another kind. */
+static void expect_pass(
+    const struct fby_cuda_launch *launch, enum fby_pass pass, uint32_t number)
+{
+    const uint8_t *list = (const uint8_t *)launch->arena + launch->list;
+    const struct fby_segment_list *head     = (const void *)list;
+    const struct fby_segment      *segments = (const void *)(head + 1);
+    const uint32_t *table = (const void *)(segments + head->n_segments);
+    uint32_t        kind  = segments[table[number]].kind;
+    enum fby_pass   own   = kind == FBY_SEGMENT_GREYS ? FBY_PASS_GREYS
+                            : kind == FBY_SEGMENT_OPS ? FBY_PASS_OPS
+                                                      : FBY_PASS_EXPAND;
+    if (own != pass) {
+        (void)fprintf(stderr, "block %u of pass %u has a segment of pass %u\n",
+            number, (unsigned)pass, (unsigned)own);
+        abort();
+    }
+}
+
+static void run_block(const struct fby_cuda_launch *launch, enum fby_pass pass,
     uint32_t shared, uint32_t number)
 {
     struct fby_block_memory memory = {
-        .arena   = run->arena,
-        .out     = run->out,
-        .list    = run->list,
+        .arena   = launch->arena,
+        .out     = launch->out,
+        .list    = launch->list,
         .shared  = used_memory(sizeof(*memory.shared)),
         .scratch = used_memory(
             pass == FBY_PASS_EXPAND ? shared : sizeof(struct fby_pair)),
     };
+    expect_pass(launch, pass, number);
     if (pass == FBY_PASS_EXPAND) {
         fby_block_run_expand(&memory, number);
     } else if (pass == FBY_PASS_GREYS) {
@@ -86,36 +107,37 @@ static void run_block(const struct kernel_run *run, enum fby_pass pass,
     free(memory.scratch);
 }
 
-/* Run `n` blocks from number `begin` on, in any order. */
-static void run_pass(const struct kernel_run *run, enum fby_pass pass,
-    uint32_t shared, uint32_t begin, uint32_t n)
+/* Run the blocks of a pass in any order. */
+static void run_pass(const struct fby_cuda_launch *launch, enum fby_pass pass)
 {
-    uint32_t *order = malloc((n + 1) * sizeof(*order));
-    for (uint32_t i = 0; i < n; i++) { /* each goes to a random place */
+    struct fby_pass_grid grid  = fby_pass_grid(launch, pass);
+    uint32_t            *order = malloc((grid.blocks + 1) * sizeof(*order));
+    for (uint32_t i = 0; i < grid.blocks; i++) { /* each to a random place */
         uint32_t place = draw() % (i + 1);
         order[i]       = order[place];
         order[place]   = i;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        run_block(run, pass, shared, begin + order[i]);
+    for (uint32_t i = 0; i < grid.blocks; i++) {
+        run_block(launch, pass, grid.shared, grid.first + order[i]);
     }
     free(order);
 }
 
-void run_kernel(const struct kernel_run *run)
+void run_launch(const struct fby_cuda_launch *launch)
 {
-    struct fby_segment_list list;
-    uint32_t                begin = 0;
-    memcpy(&list, run->arena + run->list, sizeof(list));
-    kinds_now |= kernel_run_list_kinds(run);
     if (random_now == 0) {
         seed();
     }
     for (int pass = 0; pass < FBY_PASSES; pass++) {
-        run_pass(
-            run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
-        begin += list.blocks[pass];
+        run_pass(launch, (enum fby_pass)pass);
     }
+}
+
+void run_kernel(const struct kernel_run *run)
+{
+    struct fby_cuda_launch launch = kernel_run_launch(run);
+    kinds_now |= kernel_run_list_kinds(run);
+    run_launch(&launch);
 }
 
 uint32_t kernel_run_kinds(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trainer_client/expand/segment.h"
+#include "trainer_client/gpu/cuda.h"
 
 struct kernel_run {
     uint8_t *arena;
@@ -33,10 +34,27 @@ static inline uint32_t kernel_run_list_kinds(const struct kernel_run *run)
     return kinds;
 }
 
+/* What the upload launches for a list. */
+static inline struct fby_cuda_launch kernel_run_launch(
+    const struct kernel_run *run)
+{
+    struct fby_segment_list list;
+    struct fby_cuda_launch  launch = {
+         run->arena, run->list, run->out, {0}, 0, NULL};
+    memcpy(&list, run->arena + run->list, sizeof(list));
+    memcpy(launch.blocks, list.blocks, sizeof(launch.blocks));
+    launch.shared = list.shared;
+    return launch;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 void run_kernel(const struct kernel_run *run);
+
+/* Only on the host: run the kernels of a launch. Its list is not read for how
+ * many blocks there are. */
+void run_launch(const struct fby_cuda_launch *launch);
 
 /* The kinds of all lists that have run. In a test with kernel_threads.c, only
  * those that have run with real threads. */

@@ -20,6 +20,7 @@ static _Thread_local pthread_barrier_t *own_barrier;
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define FBY_BARRIER() (void)pthread_barrier_wait(own_barrier)
 #include "trainer_client/expand/block.h"
+#include "trainer_client/gpu/pass_grid.h"
 
 struct team { /* the threads of a block */
     pthread_barrier_t       barrier;
@@ -86,14 +87,15 @@ static void end_block(struct team *team)
     free(team);
 }
 
-static void run_pass(const struct kernel_run *run, enum fby_pass pass,
-    uint32_t shared, uint32_t begin, uint32_t n)
+static void run_pass(const struct kernel_run *run,
+    const struct fby_cuda_launch *launch, enum fby_pass pass)
 {
-    for (uint32_t i = 0; i < n; i += BLOCKS) {
+    struct fby_pass_grid grid = fby_pass_grid(launch, pass);
+    for (uint32_t i = 0; i < grid.blocks; i += BLOCKS) {
         struct team *teams[BLOCKS] = {NULL};
-        uint32_t     at_once       = fby_min(BLOCKS, n - i);
+        uint32_t     at_once       = fby_min(BLOCKS, grid.blocks - i);
         for (uint32_t k = 0; k < at_once; k++) {
-            teams[k] = start_block(run, pass, shared, begin + i + k);
+            teams[k] = start_block(run, pass, grid.shared, grid.first + i + k);
         }
         for (uint32_t k = 0; k < at_once; k++) {
             end_block(teams[k]);
@@ -124,17 +126,14 @@ static bool is_for_threads(const struct kernel_run *run)
 
 void __wrap_run_kernel(const struct kernel_run *run)
 {
-    struct fby_segment_list list;
-    uint32_t                begin = 0;
-    memcpy(&list, run->arena + run->list, sizeof(list));
-    if (fby_list_blocks(&list) > MOST_BLOCKS || !is_for_threads(run)) {
+    struct fby_cuda_launch launch = kernel_run_launch(run);
+    uint32_t blocks = launch.blocks[0] + launch.blocks[1] + launch.blocks[2];
+    if (blocks > MOST_BLOCKS || !is_for_threads(run)) {
         __real_run_kernel(run);
         return;
     }
     for (int pass = 0; pass < FBY_PASSES; pass++) {
-        run_pass(
-            run, (enum fby_pass)pass, list.shared, begin, list.blocks[pass]);
-        begin += list.blocks[pass];
+        run_pass(run, &launch, (enum fby_pass)pass);
     }
 }
 

@@ -370,12 +370,6 @@ FBY_BLOCK_INLINE void fby_block_expand_rows(
     FBY_LAST_STEP(fby_group_expand(s, group, m->arena, m->out, number, thread));
 }
 
-/* The number of blocks of all passes. */
-FBY_BLOCK_INLINE uint32_t fby_list_blocks(const struct fby_segment_list *list)
-{
-    return list->blocks[0] + list->blocks[1] + list->blocks[2];
-}
-
 /* Load the segment of block `number` of the list to shared memory. Returns the
  * index of the block in its segment. */
 FBY_BLOCK_INLINE uint32_t fby_block_load_segment(

@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "trainer_client/expand/block.h"
+#include "trainer_client/gpu/pass_grid.h"
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
@@ -160,36 +161,36 @@ static int exchange_capture_mode(int *mode)
 
 /* Launch a kernel, unless it has no blocks. Returns an error of this launch
  * only. The application can still query an earlier error of the thread. */
-static int launch_pass(const void *kernel, uint32_t blocks, size_t shared_bytes,
+static int launch_pass(const void *kernel, const struct fby_pass_grid *grid,
     void **args, void *stream)
 {
-    return blocks == 0 ? cudaSuccess
-                       : CALL(cudaLaunchKernel, kernel, dim3(blocks),
-                             dim3(FBY_BLOCK_THREADS), args, shared_bytes,
-                             stream_of(stream));
+    return grid->blocks == 0 ? cudaSuccess
+                             : CALL(cudaLaunchKernel, kernel,
+                                   dim3(grid->blocks), dim3(FBY_BLOCK_THREADS),
+                                   args, grid->shared, stream_of(stream));
 }
 
 static int launch_passes(const struct fby_cuda_launch *launch)
 {
-    uint8_t *arena         = static_cast<uint8_t *>(launch->arena);
-    uint8_t *out           = static_cast<uint8_t *>(launch->out);
-    uint64_t list          = launch->list;
-    uint32_t first_greys   = launch->blocks[FBY_PASS_EXPAND];
-    uint32_t first_ops     = first_greys + launch->blocks[FBY_PASS_GREYS];
-    void    *expand_args[] = {&arena, &list, &out};
-    void    *greys_args[]  = {&arena, &list, &first_greys};
-    void    *ops_args[]    = {&arena, &list, &out, &first_ops};
+    uint8_t             *arena         = static_cast<uint8_t *>(launch->arena);
+    uint8_t             *out           = static_cast<uint8_t *>(launch->out);
+    uint64_t             list          = launch->list;
+    struct fby_pass_grid expand        = fby_pass_grid(launch, FBY_PASS_EXPAND);
+    struct fby_pass_grid greys         = fby_pass_grid(launch, FBY_PASS_GREYS);
+    struct fby_pass_grid ops           = fby_pass_grid(launch, FBY_PASS_OPS);
+    void                *expand_args[] = {&arena, &list, &out};
+    void                *greys_args[]  = {&arena, &list, &greys.first};
+    void                *ops_args[]    = {&arena, &list, &out, &ops.first};
 
-    int code = launch_pass(reinterpret_cast<const void *>(fby_expand),
-        launch->blocks[FBY_PASS_EXPAND], launch->shared, expand_args,
-        launch->stream);
+    int code = launch_pass(reinterpret_cast<const void *>(fby_expand), &expand,
+        expand_args, launch->stream);
     if (code == cudaSuccess) {
         code = launch_pass(reinterpret_cast<const void *>(fby_expand_greys),
-            launch->blocks[FBY_PASS_GREYS], 0, greys_args, launch->stream);
+            &greys, greys_args, launch->stream);
     }
     if (code == cudaSuccess) {
-        code = launch_pass(reinterpret_cast<const void *>(fby_expand_ops),
-            launch->blocks[FBY_PASS_OPS], 0, ops_args, launch->stream);
+        code = launch_pass(reinterpret_cast<const void *>(fby_expand_ops), &ops,
+            ops_args, launch->stream);
     }
     return code;
 }
