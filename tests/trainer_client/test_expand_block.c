@@ -488,6 +488,59 @@ static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
     }
 }
 
+/* Quiet and signalling NaNs with payloads and signs, infinities, zeros, the
+ * smallest and largest subnormal numbers, the smallest and largest normal one. */
+static void fill_with_edges(enum fby_type type, uint8_t *raw, uint64_t n)
+{
+    static const uint32_t f32[]  = {0x7fc00000, 0xffc01234, 0x7f800001,
+         0xffbfffff, 0x7fffffff, 0x7f800000, 0xff800000, 0, 0x80000000, 1,
+         0x807fffff, 0x00800000, 0x7f7fffff};
+    static const uint32_t f16[]  = {0x7e00, 0xfe12, 0x7c01, 0xfdff, 0x7fff,
+         0x7c00, 0xfc00, 0, 0x8000, 1, 0x83ff, 0x0400, 0x7bff};
+    static const uint32_t bf16[] = {0x7fc0, 0xffc1, 0x7f81, 0xffbf, 0x7fff,
+        0x7f80, 0xff80, 0, 0x8000, 1, 0x807f, 0x0080, 0x7f7f};
+    const uint32_t       *edges  = type == FBY_F32   ? f32
+                                   : type == FBY_F16 ? f16
+                                                     : bf16;
+    uint32_t              width  = fby_type_bytes(type);
+    noise(raw, n * width);
+    for (uint64_t i = 0; i < n; i++) {
+        if (draw(2) == 0) {
+            memcpy(raw + i * width, &edges[draw(13)], width);
+        }
+    }
+}
+
+static void go_edges(enum fby_type from, enum fby_type to, uint32_t channels)
+{
+    static const double       scales[] = {0.5, -1, 1e-30, 0x1p100, 3e-7};
+    struct trip               t;
+    struct fby_field_content  field    = array(from, channels);
+    struct fby_field_delivery delivery = {
+        .dtype = to, .scaled = true, .channels = channels};
+    for (uint32_t c = 0; c < channels; c++) {
+        delivery.scale[c]  = scales[draw(5)];
+        delivery.offset[c] = draw(2) == 0 ? 0 : scales[draw(5)];
+    }
+    begin(&t, &field, &delivery, 3);
+    fill_with_edges(
+        from, t.raw, t.rows * t.plan.raw_bytes / fby_type_bytes(from));
+    load_all(&t, &(struct load){t.plan.raw_bytes, false});
+    expect_as_on_the_host(&t);
+    end(&t);
+}
+
+static void nans_infinities_and_subnormals_are_scaled_as_on_the_host(
+    void **state)
+{
+    (void)state;
+    static const enum fby_type floats[] = {FBY_F32, FBY_F16, FBY_BF16};
+    for (uint32_t i = 0; i < times(90); i++) {
+        go_edges(floats[i % 3], floats[i / 3 % 3], 1 + draw(6));
+        go_edges(floats[i % 3], floats[draw(3)], 1 + draw(FBY_MAX_FACTORS));
+    }
+}
+
 static void channels_of_arrays_come_apart_wherever_they_are_cut(void **state)
 {
     (void)state;
@@ -573,14 +626,15 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     static const enum fby_type types[] = {
         FBY_U8, FBY_BOOL, FBY_F32, FBY_F16, FBY_BF16};
     for (uint32_t i = 0; i < times(60); i++) {
-        uint32_t                  maps  = 1 + draw(20);
+        uint32_t                  most  = i % 2 == 0 ? 10 : 20;
+        uint32_t                  maps  = 1 + draw(most);
         uint32_t                  bytes = (maps + 7) / 8;
-        uint32_t                  width = 1 + draw(20);
+        uint32_t                  width = 1 + draw(most);
         struct fby_field_content  field = {.name = "maps",
              .decode                             = FBY_DECODE_ARRAY,
              .wire_type                          = FBY_U8,
              .as.array.n_bits                    = maps,
-             .shape = {3, {1 + draw(20), width, bytes}}};
+             .shape = {3, {1 + draw(most), width, bytes}}};
         struct fby_field_delivery to    = {.dtype = types[draw(5)],
                .layout = draw(2) == 0 ? FBY_LAYOUT_HWC : FBY_LAYOUT_CHW};
         struct trip               t;
@@ -1257,6 +1311,8 @@ int main(void)
         cmocka_unit_test(garbage_leaves_no_buffer),
         cmocka_unit_test(arrays_are_cast_as_on_the_host),
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
+        cmocka_unit_test(
+            nans_infinities_and_subnormals_are_scaled_as_on_the_host),
         cmocka_unit_test(channels_of_arrays_come_apart_wherever_they_are_cut),
         cmocka_unit_test(packed_arrays_come_apart),
         cmocka_unit_test(labels_become_rows_of_classes),
