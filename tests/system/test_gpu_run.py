@@ -107,6 +107,19 @@ class Run(unittest.TestCase):
              ("stream", 0)])
         self.assertIn("| expansion | FAILED with 1 |", text)
 
+    def test_a_step_without_an_end_is_called_so(self):
+        for code in (124, 143):  # of coreutils, and of busybox
+            with self.subTest(code):
+                shutil.rmtree(self.dir / "results", ignore_errors=True)
+                self.program("timeout", f"exit {code}\n")
+                self.env["PATH"] = f"{self.dir}/bin:/usr/bin:/bin"
+                said = self.run_kit("--full", "--part", "1", code=1)
+                self.assertIn("client: no end within 90 s", said)
+                text, values = self.results()
+                self.assertIn("| client | FAILED: no end |", text)
+                self.assertEqual({step["exit"] for step in values["steps"]},
+                                 {124})
+
     def test_other_digests_than_those_of_the_host_are_a_failure(self):
         self.program("forebay", FOREBAY.replace("the same", '"$*"'))
         self.run_kit("--quick", code=1)
