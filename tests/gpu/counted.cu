@@ -68,6 +68,22 @@ COUNTED(tile_quad_bf16, const struct fby_quad quad = fby_tile_quad(
         fby_store_planar(
             s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 
+/* The same at its place in the picture, with the case of another alignment. */
+__device__ static __forceinline__ void store_bf16(
+    const struct fby_segment *s, const struct fby_tile *tile,
+    const struct fby_quad *quad, uint32_t y, uint8_t *out)
+{
+    struct fby_segment known = *s;
+    uint32_t           x     = 4 * threadIdx.x;
+    known.to                 = FBY_BF16;
+    known.planar             = 1;
+    known.channels           = 3;
+    fby_store_quad(&known, quad, fby_tile_out_index(s, tile, x, y, 4), 4, out);
+}
+COUNTED(tile_store_bf16,
+    const struct fby_quad quad = fby_tile_quad(3, unpacked, 4 * thread, k);
+    store_bf16(s, tile, &quad, k, out))
+
 /* Four raw pixels. */
 COUNTED(raw_quad_bf16,
     const struct fby_quad quad = load(arena, thread + k * FBY_BLOCK_THREADS);
