@@ -28,9 +28,11 @@ class Failed(Exception):
 
 
 def run(command, where, shell=False):
-    """The output of a command that must succeed."""
+    """The output of a command that must succeed. A cache of compilations does
+    not see that a header lies in an earlier folder than before."""
     done = subprocess.run(command, cwd=where, shell=shell, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "CCACHE_DISABLE": "1"},
                           check=False)
     if done.returncode != 0:
         raise Failed(f"{command}:\n{done.stdout[-2000:]}")
@@ -71,11 +73,12 @@ class Trial(collections.namedtuple("Trial", "patch test build says")):
     def touched_units(self):
         """Compilations of the program and its libraries that read the files."""
         needed = run(["ninja", "-t", "commands", self.program], self.path)
-        touched = {str(ROOT / name) for name in self.files}
+        names = {name for file in self.files
+                 for name in (f"{ROOT}/{file}", f"../{file}")}
         reading = {
             block.split(":", maxsplit=1)[0]
             for block in run(["ninja", "-t", "deps"], self.path).split("\n\n")
-            if touched & {line.strip() for line in block.splitlines()[1:]}}
+            if names & {line.strip() for line in block.splitlines()[1:]}}
         for unit in json.loads(
                 (self.path / "compile_commands.json").read_text()):
             output = unit["command"].split(" -o ")[1].split()[0]
@@ -86,7 +89,10 @@ class Trial(collections.namedtuple("Trial", "patch test build says")):
         """The path of the program with the fault."""
         link = self.link_command()
         first = []  # of libraries: before the library itself
-        for i, (unit, output) in enumerate(self.touched_units()):
+        units = list(self.touched_units())
+        if not units:
+            raise Failed(f"{self.program} does not contain {self.files}")
+        for i, (unit, output) in enumerate(units):
             compiled = str(folder / f"{i}.o")
             source = unit["file"]
             if source.removeprefix(f"{ROOT}/") in self.files:
