@@ -37,7 +37,7 @@ void run_kernel(const struct kernel_run *r)
         begin();
         begun = true;
     }
-    kinds_now |= kernel_run_list_kinds(r);
+    kinds_now |= r->kinds;
     check(cudaMalloc(&arena, r->arena_bytes), "malloc");
     check(cudaMalloc(&out, r->out_bytes + 1), "malloc"); /* never 0 bytes */
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");

@@ -67,16 +67,16 @@ static void *used_memory(size_t size)
 
 /* A block with a number of another pass would do the work of another kind. */
 static void expect_pass(
-    const struct fby_cuda_launch *launch, enum fby_pass pass, uint32_t number)
+    const struct fby_block_memory *block, enum fby_pass pass, uint32_t number)
 {
-    const uint8_t *list = (const uint8_t *)launch->arena + launch->list;
-    const struct fby_segment_list *head     = (const void *)list;
-    const struct fby_segment      *segments = (const void *)(head + 1);
-    const uint32_t *table = (const void *)(segments + head->n_segments);
-    uint32_t        kind  = segments[table[number]].kind;
-    enum fby_pass   own   = kind == FBY_SEGMENT_GREYS ? FBY_PASS_GREYS
-                            : kind == FBY_SEGMENT_OPS ? FBY_PASS_OPS
-                                                      : FBY_PASS_EXPAND;
+    struct fby_block_shared shared;
+    struct fby_block_memory memory = *block;
+    memory.shared                  = &shared; /* the block finds none loaded */
+    (void)fby_block_load_segment(&memory, number);
+    uint32_t      kind = shared.segment.kind;
+    enum fby_pass own  = kind == FBY_SEGMENT_GREYS ? FBY_PASS_GREYS
+                         : kind == FBY_SEGMENT_OPS ? FBY_PASS_OPS
+                                                   : FBY_PASS_EXPAND;
     if (own != pass) {
         (void)fprintf(stderr, "block %u of pass %u has a segment of pass %u\n",
             number, (unsigned)pass, (unsigned)own);
@@ -95,7 +95,7 @@ static void run_block(const struct fby_cuda_launch *launch, enum fby_pass pass,
         .scratch = used_memory(
             pass == FBY_PASS_EXPAND ? shared : sizeof(struct fby_pair)),
     };
-    expect_pass(launch, pass, number);
+    expect_pass(&memory, pass, number);
     if (pass == FBY_PASS_EXPAND) {
         fby_block_run_expand(&memory, number);
     } else if (pass == FBY_PASS_GREYS) {
@@ -136,7 +136,7 @@ void run_launch(const struct fby_cuda_launch *launch)
 void run_kernel(const struct kernel_run *run)
 {
     struct fby_cuda_launch launch = kernel_run_launch(run);
-    kinds_now |= kernel_run_list_kinds(run);
+    kinds_now |= run->kinds;
     run_launch(&launch);
 }
 

@@ -17,22 +17,8 @@ struct kernel_run {
     uint8_t *out;
     uint64_t arena_bytes; /* this and out_bytes are only for a GPU */
     uint64_t out_bytes;
+    uint32_t kinds; /* of the segments, as bits 1 << enum fby_segment_kind */
 };
-
-/* The kinds of the segments of a list, as bits 1 << enum fby_segment_kind. */
-static inline uint32_t kernel_run_list_kinds(const struct kernel_run *run)
-{
-    struct fby_segment_list list;
-    struct fby_segment      segment;
-    const uint8_t          *segments = run->arena + run->list + sizeof(list);
-    uint32_t                kinds    = 0;
-    memcpy(&list, run->arena + run->list, sizeof(list));
-    for (uint32_t i = 0; i < list.n_segments; i++) {
-        memcpy(&segment, segments + i * sizeof(segment), sizeof(segment));
-        kinds |= UINT32_C(1) << segment.kind;
-    }
-    return kinds;
-}
 
 /* What the upload launches for a list. */
 static inline struct fby_cuda_launch kernel_run_launch(

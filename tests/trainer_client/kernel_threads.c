@@ -113,7 +113,7 @@ static uint32_t launches[FBY_SEGMENT_KINDS]; /* that have run with threads */
 /* Whether a launch of up to MOST_BLOCKS has a kind that is due. Count it. */
 static bool is_for_threads(const struct kernel_run *run)
 {
-    uint32_t kinds = kernel_run_list_kinds(run);
+    uint32_t kinds = run->kinds;
     bool     due   = false;
     for (uint32_t kind = 0; kind < FBY_SEGMENT_KINDS; kind++) {
         due = due || ((kinds >> kind & 1) != 0 && launches[kind] < LAUNCHES);

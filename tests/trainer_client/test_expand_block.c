@@ -188,12 +188,17 @@ static void load_all(struct trip *t, const struct load *load)
 
 static void go_there(struct trip *t, uint64_t list)
 {
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < t->list.n; i++) {
+        kinds |= UINT32_C(1) << t->list.segments[i].kind;
+    }
     run_kernel(&(struct kernel_run){
         .arena       = t->arena,
         .list        = list,
         .out         = t->out,
         .arena_bytes = t->used,
         .out_bytes   = t->out_bytes + GUARD,
+        .kinds       = kinds,
     });
 }
 
