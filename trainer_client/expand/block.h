@@ -16,7 +16,8 @@
 #define FBY_EACH_THREAD(t)                                \
     for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
          t += FBY_BLOCK_THREADS)
-#define FBY_BARRIER() __syncthreads()
+#define FBY_BARRIER()      __syncthreads()
+#define FBY_WARP_BARRIER() __syncwarp()
 #elif !defined(FBY_EACH_THREAD) /* tests have other ones */
 /* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
 #define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
@@ -24,6 +25,9 @@
 #endif
 #ifndef FBY_BARRIER
 #define FBY_BARRIER() __asm__ volatile("" : : : "memory")
+#endif
+#ifndef FBY_WARP_BARRIER
+#define FBY_WARP_BARRIER() FBY_BARRIER()
 #endif
 
 /* Run `work`, a call that may use the variable `thread`, in all threads. For
@@ -41,6 +45,14 @@
     do {                     \
         FBY_LAST_STEP(work); \
         FBY_BARRIER();       \
+    } while (0)
+
+/* Run `work` in all threads. The next step reads only what threads of the same
+ * warp wrote: a GPU waits for these 32. */
+#define FBY_WARP_STEP(work)  \
+    do {                     \
+        FBY_LAST_STEP(work); \
+        FBY_WARP_BARRIER();  \
     } while (0)
 
 /* The part of shared memory that is the same for all kinds of segments. */
@@ -333,10 +345,11 @@ FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
     uint32_t *packed = (uint32_t *)(void *)(m->scratch + unpacked_bytes);
     FBY_STEP(fby_tile_stage_packed(tile, m->arena, thread, packed));
     FBY_NO_UNROLL
-    for (uint32_t p = 0; p < s->channels; p++) {
-        FBY_STEP(fby_tile_sum_widths(tile, packed, p, thread));
-        FBY_STEP(fby_tile_set_offsets(tile, p, thread));
+    for (uint32_t p = 0; p < s->channels; p++) { /* in the first warp */
+        FBY_WARP_STEP(fby_tile_sum_widths(tile, packed, p, thread));
+        FBY_WARP_STEP(fby_tile_set_offsets(tile, p, thread));
     }
+    FBY_BARRIER();
     FBY_STEP(fby_tile_unpack(tile, packed, s->channels, thread, m->scratch));
     FBY_STEP(fby_tile_sum_rows(tile, s->channels, thread, m->scratch));
     FBY_STEP(fby_tile_sum_columns(tile, s->channels, thread, m->scratch));

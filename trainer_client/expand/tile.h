@@ -45,7 +45,8 @@ struct fby_tile {
     uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
     struct fby_tile_plane plane[3];
-    uint16_t sums[FBY_TILE_SUMS]; /* of 16 bit widths each, of one plane */
+    uint32_t sums[FBY_TILE_SUMS / 4]; /* of 16 bit widths each, of one plane,
+                                         four in each word, at most 240 */
 };
 
 /* The height of a plane, rounded up to an even number of rows. */
@@ -178,12 +179,29 @@ FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
     uint32_t first  = FBY_GROUPS_PER_SUM * thread;
     uint32_t groups = tile->plane[plane].groups;
     if (thread < FBY_TILE_SUMS) {
-        uint32_t n         = groups > first ? fby_min(groups - first, 16) : 0;
-        tile->sums[thread] = (uint16_t)fby_sum_widths(
-            fby_tile_load_64(
-                tile, packed, tile->plane[plane].offset + 8 * thread),
-            n);
+        uint32_t n = groups > first ? fby_min(groups - first, 16) : 0;
+        ((uint8_t *)tile->sums)[thread] =
+            (uint8_t)fby_sum_widths(fby_tile_load_64(tile, packed,
+                                        tile->plane[plane].offset + 8 * thread),
+                n);
     }
+}
+
+/* The sum of `before` and the lowest `n` of four bytes. For n above 4, of all
+ * four; below 0, of none. */
+FBY_BLOCK_INLINE uint32_t fby_add_bytes(
+    uint32_t bytes, int32_t n, uint32_t before)
+{
+    uint32_t left = n < 0 ? 0 : fby_min((uint32_t)n, 4);
+#ifdef __CUDACC__
+    const struct fby_bits_64 ones = {0x01010101U, 0};
+    return __dp4a(bytes, fby_shift_right(ones, 32 - 8 * left), before);
+#else
+    for (uint32_t i = 0; i < left; i++) {
+        before += bytes >> (8 * i) & 0xff;
+    }
+    return before;
+#endif
 }
 
 /* Set before[] of the plane, where its groups are, and where the next plane is:
@@ -197,16 +215,17 @@ FBY_BLOCK_INLINE void fby_tile_set_offsets(
     if (thread >= FBY_TILE_SUMS) {
         return;
     }
-    FBY_NO_UNROLL
-    for (uint32_t i = 0; i < thread; i++) {
-        sum += tile->sums[i];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < FBY_TILE_SUMS / 4; i++) {
+        sum = fby_add_bytes(tile->sums[i], (int32_t)(thread - 4 * i), sum);
     }
     p->before[thread] = (uint16_t)sum;
     if (thread == FBY_TILE_SUMS - 1) {
         p->groups_at = p->offset + (p->groups + 7) / 8 * 4;
         if (plane < 2) {
             tile->plane[plane + 1].offset =
-                p->groups_at + 2 * (sum + tile->sums[thread]);
+                p->groups_at +
+                2 * (sum + (tile->sums[FBY_TILE_SUMS / 4 - 1] >> 24));
         }
     }
 }
