@@ -13,9 +13,7 @@
 #include "trainer_client/expand/tile.h"
 
 #ifdef __CUDACC__
-#define FBY_EACH_THREAD(t)                                \
-    for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
-         t += FBY_BLOCK_THREADS)
+#define FBY_EACH_THREAD(t) if (uint32_t t = threadIdx.x; true)
 #define FBY_BARRIER()      __syncthreads()
 #define FBY_WARP_BARRIER() __syncwarp()
 #elif !defined(FBY_EACH_THREAD) /* tests have other ones */
