@@ -349,8 +349,11 @@ FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
     }
     FBY_BARRIER();
     FBY_STEP(fby_tile_unpack(tile, packed, s->channels, thread, m->scratch));
-    FBY_STEP(fby_tile_sum_rows(tile, s->channels, thread, m->scratch));
-    FBY_STEP(fby_tile_sum_columns(tile, s->channels, thread, m->scratch));
+    /* The sums before runs replace the packed tile. */
+    FBY_STEP(fby_tile_sum_rows(
+        tile, s->channels, thread, m->scratch, (uint8_t *)packed));
+    FBY_STEP(fby_tile_sum_columns(
+        tile, s->channels, thread, m->scratch, (const uint8_t *)packed));
 }
 
 /* Expand tile `number` of a segment of TILES or PLANES. */

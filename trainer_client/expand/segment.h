@@ -62,7 +62,12 @@ enum {
     FBY_TILE_STRIDE   = FBY_TILE_COLUMNS + 8, /* bytes of an unpacked row */
     /* Bytes of the largest packed tile. Each of 3 planes has 512 bit widths of
      * 4 bits and 32 x 256 residues of 8 bits. */
-    FBY_TILE_PACKED    = 3 * (256 + 8192),
+    FBY_TILE_PACKED = 3 * (256 + 8192),
+    /* Where the packed tile was: of each of 32 runs of a row, a byte for each
+     * row of three planes. The stride is odd in words of 4 bytes, so that the
+     * words of 32 runs lie in 32 banks of shared memory. */
+    FBY_TILE_BEFORE_STRIDE = 3 * FBY_TILE_ROWS + 4,
+    FBY_TILE_BEFORE        = FBY_TILE_COLUMNS / 8 * FBY_TILE_BEFORE_STRIDE,
     FBY_TILE_READ_OVER = 16 /* zero bytes after a tile, for reads beyond it */
 };
 

@@ -9,8 +9,9 @@
  *     unpack    each thread finds the offsets of its groups, extracts their
  *               residues, and replaces each residue by the prefix sum within
  *               its run
- *     rows      each thread continues the prefix sums along one row
- *     columns   each thread adds up the values down four columns
+ *     rows      each thread adds up the runs before each run of one row
+ *     columns   each thread adds these sums to the values of eight columns, and
+ *               adds up the values down each
  *     store     each thread joins the channels of four pixels and stores them
  * In yuv420 the planes of Cb and Cr are half as wide and high, and the store
  * upsamples them (yuv.h). Raw planes skip the steps from sums to columns. Each
@@ -48,13 +49,6 @@ struct fby_tile {
     uint32_t sums[FBY_TILE_SUMS / 4]; /* of 16 bit widths each, of one plane,
                                          four in each word, at most 240 */
 };
-
-/* The height of a plane, rounded up to an even number of rows. */
-FBY_BLOCK_INLINE uint32_t fby_tile_padded_height(
-    const struct fby_tile *tile, uint32_t plane)
-{
-    return (tile->plane[plane].height + 1) / 2 * 2;
-}
 
 /* ---- geometry ------------------------------------------------------------ */
 
@@ -336,60 +330,115 @@ FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
 
 /* ---- sums along rows and columns ----------------------------------------- */
 
-/* Add the byte of *before, which is in each byte of it, to a run. Then set
- * *before to the last byte of the run. */
-FBY_BLOCK_INLINE void fby_tile_continue_run(uint64_t *run, uint32_t *before)
+/* The sums of the bytes of words: those of bytes 0 and 2, and of bytes 1 and 3,
+ * in 16 bits each. */
+struct fby_byte_sums {
+    uint32_t even, odd;
+};
+
+/* Byte `k` of a word, in both halves of the result. */
+FBY_BLOCK_INLINE uint32_t fby_byte_twice(uint32_t bytes, uint32_t k)
 {
-    uint64_t bytes = *run;
-    uint32_t low   = fby_add_4((uint32_t)bytes, *before);
-    uint32_t high  = fby_add_4((uint32_t)(bytes >> 32), *before);
-    *run           = low | (uint64_t)high << 32;
-    *before        = (high >> 24) * 0x01010101U;
+#ifdef __CUDACC__
+    return __byte_perm(bytes, 0, 0x4040 + 0x0101 * k);
+#else
+    return (bytes >> (8 * k) & 0xff) * 0x00010001U;
+#endif
 }
 
-/* Thread t handles row t % rows of plane t / rows: it adds the last sum of each
- * run to the next run. The first plane has the most rows. */
+/* Add the bytes of a word, and `twice` to each half. Returns the lowest 8 bits
+ * of the four sums. */
+FBY_BLOCK_INLINE uint32_t fby_sum_bytes(
+    struct fby_byte_sums *sums, uint32_t word, uint32_t twice)
+{
+#ifdef __CUDACC__
+    sums->even += __byte_perm(word, 0, 0x4240) + twice;
+    sums->odd += __byte_perm(word, 0, 0x4341) + twice;
+    return __byte_perm(sums->even, sums->odd, 0x6240);
+#else
+    const uint32_t even = 0x00ff00ffU;
+    sums->even += (word & even) + twice;
+    sums->odd += (word >> 8 & even) + twice;
+    return (sums->even & even) | (sums->odd & even) << 8;
+#endif
+}
+
+/* Of four runs of a row from *run on: set *before of each to the sum of all runs
+ * before it, which is in *sum, and add the sum of the run, its last byte. */
+FBY_BLOCK_INLINE void fby_tile_sum_row_runs(
+    const uint8_t *run, uint8_t *before, uint32_t *sum)
+{
+    uint32_t last[4];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        last[i] = run[8 * i + 7];
+    }
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        before[(size_t)FBY_TILE_BEFORE_STRIDE * i] = (uint8_t)*sum;
+        *sum += last[i];
+    }
+}
+
+/* Thread t handles row t % 32 of plane t / 32: it finds for each run the sum of
+ * all runs before it. Of a run it reads one byte, so this is an eighth of the
+ * work of adding that sum to all bytes, which fby_tile_sum_columns does. */
 FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
-    uint32_t planes, uint32_t thread, uint8_t *unpacked)
+    uint32_t planes, uint32_t thread, uint8_t *unpacked, uint8_t *before)
 {
-    uint32_t rows  = fby_tile_padded_height(tile, 0);
-    uint32_t plane = thread / rows;
-    if (plane >= planes ||
-        thread % rows >= fby_tile_padded_height(tile, plane)) {
+    uint32_t plane = thread / FBY_TILE_ROWS;
+    uint32_t sum   = 0;
+    if (plane >= planes) {
         return;
     }
-    uint64_t *run =
-        (uint64_t *)(void *)fby_tile_row(unpacked, plane, thread % rows);
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < tile->plane[plane].groups_per_row; i++) {
-        fby_tile_continue_run(&run[i], &before);
+    const uint8_t *row = fby_tile_row(unpacked, plane, thread % FBY_TILE_ROWS);
+    FBY_NO_UNROLL
+    for (uint32_t i = 0; i < tile->plane[plane].groups_per_row; i += 4) {
+        fby_tile_sum_row_runs(row + (size_t)8 * i,
+            before + (size_t)FBY_TILE_BEFORE_STRIDE * i + thread, &sum);
     }
 }
 
-/* Add the word above to a word, and set *above to the sum. */
-FBY_BLOCK_INLINE void fby_tile_continue_column(uint32_t *word, uint32_t *above)
+/* Replace the runs at `run` in four rows by the sums of their columns, sums[]
+ * included. The bytes of `before` are the sums of the rows before the runs. */
+FBY_BLOCK_INLINE void fby_tile_sum_column_runs(
+    uint8_t *run, uint32_t before, struct fby_byte_sums sums[2])
 {
-    *above = fby_add_4(*above, *word);
-    *word  = *above;
+    uint64_t rows[4];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        rows[i] = *(uint64_t *)(void *)(run + (size_t)FBY_TILE_STRIDE * i);
+    }
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t twice = fby_byte_twice(before, i);
+        uint32_t low   = fby_sum_bytes(&sums[0], (uint32_t)rows[i], twice);
+        uint32_t high =
+            fby_sum_bytes(&sums[1], (uint32_t)(rows[i] >> 32), twice);
+        *(uint64_t *)(void *)(run + (size_t)FBY_TILE_STRIDE * i) =
+            low | (uint64_t)high << 32;
+    }
 }
 
-/* Thread t handles one word (four columns) of plane t / words: word t % words
- * of each row becomes the sum of that word in this row and all rows above. */
+/* Thread t handles run t % runs of plane t / runs, eight columns: its run of
+ * each row becomes the sum of the rows up to it. Rows up to a multiple of four
+ * are there, though they may be undefined. */
 FBY_BLOCK_INLINE void fby_tile_sum_columns(const struct fby_tile *tile,
-    uint32_t planes, uint32_t thread, uint8_t *unpacked)
+    uint32_t planes, uint32_t thread, uint8_t *unpacked, const uint8_t *before)
 {
-    uint32_t words = 2 * tile->plane[0].groups_per_row;
-    uint32_t plane = thread / words;
-    if (plane >= planes ||
-        thread % words >= 2 * tile->plane[plane].groups_per_row) {
+    struct fby_byte_sums sums[2] = {{0, 0}, {0, 0}};
+    uint32_t             plane   = thread * tile->plane[0].reciprocal >> 16;
+    uint32_t             run = thread - plane * tile->plane[0].groups_per_row;
+    if (plane >= planes || run >= tile->plane[plane].groups_per_row) {
         return;
     }
-    uint8_t *top =
-        fby_tile_row(unpacked, plane, 0) + (size_t)4 * (thread % words);
-    uint32_t above = 0;
-    for (uint32_t y = 0; y < tile->plane[plane].height; y++) {
-        fby_tile_continue_column(
-            (uint32_t *)(void *)(top + (size_t)y * FBY_TILE_STRIDE), &above);
+    uint8_t       *top    = fby_tile_row(unpacked, plane, 0) + (size_t)8 * run;
+    const uint8_t *of_run = before + (size_t)FBY_TILE_BEFORE_STRIDE * run +
+                            (size_t)FBY_TILE_ROWS * plane;
+    FBY_NO_UNROLL
+    for (uint32_t y = 0; y < tile->plane[plane].height; y += 4) {
+        fby_tile_sum_column_runs(top + (size_t)FBY_TILE_STRIDE * y,
+            *(const uint32_t *)(const void *)(of_run + y), sums);
     }
 }
 
