@@ -303,8 +303,12 @@ FBY_BLOCK_INLINE uint32_t fby_first_out_pixel(
 /* Reverse the order of the lowest `n` of four bytes, and drop the others. */
 FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
+#ifdef __CUDACC__
+    uint32_t reversed = __byte_perm(bytes, 0, 0x0123);
+#else
     uint32_t reversed = bytes >> 24 | (bytes >> 8 & 0xff00U) |
                         (bytes & 0xff00U) << 8 | bytes << 24;
+#endif
     return reversed >> (8 * (4 - n));
 }
 

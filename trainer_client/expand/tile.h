@@ -45,6 +45,9 @@ struct fby_tile {
     uint32_t              mirror; /* FBY_MIRROR_X and _Y of the picture */
     uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
+    uint32_t              row_quads;      /* (width + 3) / 4 */
+    uint32_t              row_reciprocal; /* of row_quads, times 2^20, rounded
+                                             up */
     struct fby_tile_plane plane[3];
     uint32_t sums[FBY_TILE_SUMS / 4]; /* of 16 bit widths each, of one plane,
                                          four in each word, at most 240 */
@@ -84,14 +87,16 @@ FBY_BLOCK_INLINE void fby_tile_init(const struct fby_segment *s,
     if (thread > 0) {
         return;
     }
-    uint32_t n_across = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
-    uint32_t n_down   = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
-    tile->x           = number % n_across * FBY_TILE_COLUMNS;
-    tile->y           = number / n_across % n_down * FBY_TILE_ROWS;
-    tile->image       = number / n_across / n_down;
-    tile->mirror      = fby_mirror_bits(s, arena, tile->image);
-    tile->width       = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
-    tile->height      = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
+    uint32_t n_across    = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
+    uint32_t n_down      = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
+    tile->x              = number % n_across * FBY_TILE_COLUMNS;
+    tile->y              = number / n_across % n_down * FBY_TILE_ROWS;
+    tile->image          = number / n_across / n_down;
+    tile->mirror         = fby_mirror_bits(s, arena, tile->image);
+    tile->width          = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
+    tile->height         = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
+    tile->row_quads      = (tile->width + 3) / 4;
+    tile->row_reciprocal = (1U << 20) / tile->row_quads + 1;
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < 3; p++) {
         bool half = s->yuv420 != 0 && p > 0;
@@ -557,17 +562,23 @@ FBY_BLOCK_INLINE uint32_t fby_tile_out_index(const struct fby_segment *s,
     return fby_first_out_pixel(s, tile->mirror) + line * s->width + column;
 }
 
-FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
-    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
-    uint8_t *out)
+/* The row of quad `i` of the tile. A tile has at most 2048 quads in rows of 64,
+ * for which the reciprocal is exact. */
+FBY_BLOCK_INLINE uint32_t fby_tile_quad_row(
+    const struct fby_tile *tile, uint32_t i)
 {
-    uint32_t row_quads = (tile->width + 3) / 4;
-    uint8_t *image     = out + s->out + tile->image * s->image_bytes;
+    return i * tile->row_reciprocal >> 20;
+}
+
+FBY_BLOCK_INLINE void fby_tile_store_any_quads(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *image)
+{
     FBY_NO_UNROLL
-    for (uint32_t i = thread; i < row_quads * tile->height;
+    for (uint32_t i = thread; i < tile->row_quads * tile->height;
          i += FBY_BLOCK_THREADS) {
-        uint32_t        y    = i / row_quads;
-        uint32_t        x    = i % row_quads * 4;
+        uint32_t        y    = fby_tile_quad_row(tile, i);
+        uint32_t        x    = 4 * (i - y * tile->row_quads);
         struct fby_quad quad = s->yuv420 != 0
                                    ? fby_tile_quad_yuv(tile, unpacked, x, y)
                                    : fby_tile_quad(s->channels, unpacked, x, y);
@@ -577,6 +588,50 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
         }
         fby_store_quad(
             s, &quad, fby_tile_out_index(s, tile, x, y, n), n, image);
+    }
+}
+
+/* The same for three channels and lines of whole quads (fby_quads_are_whole).
+ * `type` is s->to: as a constant, the compiler keeps only what the type needs. */
+FBY_BLOCK_INLINE void fby_tile_store_whole_quads(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *image, uint32_t type)
+{
+    bool     mirror_x = (tile->mirror & FBY_MIRROR_X) != 0;
+    bool     mirror_y = (tile->mirror & FBY_MIRROR_Y) != 0;
+    uint32_t first    = fby_tile_out_index(s, tile, 0, 0, 4);
+    FBY_NO_UNROLL
+    for (uint32_t i = thread; i < tile->row_quads * tile->height;
+         i += FBY_BLOCK_THREADS) {
+        uint32_t        y    = fby_tile_quad_row(tile, i);
+        uint32_t        x    = 4 * (i - y * tile->row_quads);
+        uint32_t        down = y * s->width;
+        struct fby_quad quad = fby_tile_quad(3, unpacked, x, y);
+        if (mirror_x) {
+            quad = fby_reverse_quad(quad, 4);
+        }
+        fby_store_whole_quad(s, type, &quad,
+            first + (mirror_y ? 0 - down : down) + (mirror_x ? 0 - x : x),
+            image);
+    }
+}
+
+FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *out)
+{
+    uint8_t *image = out + s->out + tile->image * s->image_bytes;
+    if (s->yuv420 != 0 || s->channels != 3 || s->width % 4 != 0 ||
+        !fby_quads_are_whole(s, out + s->out)) {
+        fby_tile_store_any_quads(s, tile, thread, unpacked, image);
+    } else if (s->to == FBY_BF16) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_BF16);
+    } else if (s->to == FBY_F16) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_F16);
+    } else if (s->to == FBY_F32) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_F32);
+    } else {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, s->to);
     }
 }
 
