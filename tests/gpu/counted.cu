@@ -72,14 +72,14 @@ COUNTED(column_runs,
 COUNTED(tile_quad_bf16,
         const struct fby_quad quad = fby_tile_quad(3, unpacked, 4 * thread, k);
         fby_store_planar(
-            s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
+            s, 3, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 
 /* Four raw pixels. */
 COUNTED(raw_quad_bf16, const struct fby_quad quad = load(
                            arena, thread + k * FBY_BLOCK_THREADS);
         fby_store_planar(
-            s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
+            s, 3, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 COUNTED(raw_quad_f32, const struct fby_quad quad = load(
                           arena, thread + k * FBY_BLOCK_THREADS);
         fby_store_planar(
-            s, FBY_F32, &quad, out + 16 * (thread + k * FBY_BLOCK_THREADS)))
+            s, 3, FBY_F32, &quad, out + 16 * (thread + k * FBY_BLOCK_THREADS)))

@@ -112,27 +112,70 @@ FBY_BLOCK_INLINE struct fby_quad_place fby_next_place(
     return at;
 }
 
-/* The same as fby_block_write_any_pixels, if all quads are whole
- * (fby_quads_are_whole). `type` is s->to: as a constant, the compiler keeps only
- * what the type needs. */
-FBY_BLOCK_INLINE void fby_block_write_whole_quads(const struct fby_segment *s,
-    const struct fby_block_memory *m, uint32_t first, uint32_t thread,
+/* Load the whole quads (fby_quads_are_whole) of a thread, from quad `begin` on.
+ * All loads come before the first use of one, so that the thread waits for
+ * memory once. Past the end of the segment it loads its last quad again. */
+FBY_BLOCK_INLINE void fby_block_load_whole_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    struct fby_raw_quad raw[FBY_THREAD_QUADS])
+{
+    uint32_t              quads = s->pixels / 4; /* of an image */
+    struct fby_quad_place at    = {begin / quads, begin % quads};
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        raw[k].image  = at.image;
+        raw[k].start  = 4 * at.index;
+        raw[k].mirror = fby_mirror_bits(s, m->arena, at.image);
+        if (begin + (k + 1) * FBY_BLOCK_THREADS < s->n) {
+            at = fby_next_place(at, quads);
+        }
+    }
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        fby_raw_quad_load(s, m->arena, &raw[k]);
+    }
+}
+
+FBY_BLOCK_INLINE void fby_block_store_raw_quad(const struct fby_segment *s,
+    const struct fby_block_memory *m, const struct fby_raw_quad *raw,
+    uint32_t channels, uint32_t type)
+{
+    struct fby_quad quad = fby_raw_quad_levels(raw, channels);
+    fby_store_whole_quad(s, channels, type, &quad,
+        fby_first_out_pixel(s, raw->mirror) + raw->start,
+        m->out + s->out + raw->image * s->image_bytes);
+}
+
+/* Store them. `channels` and `type` are s->channels and s->to: of constants the
+ * compiler keeps only what they need. */
+FBY_BLOCK_INLINE void fby_block_store_whole_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    const struct fby_raw_quad raw[FBY_THREAD_QUADS], uint32_t channels,
     uint32_t type)
 {
-    uint32_t              end   = fby_min(s->n, first + FBY_BLOCK_QUADS);
-    uint32_t              quads = s->pixels / 4; /* of an image */
-    struct fby_quad_place at    = {
-           (first + thread) / quads, (first + thread) % quads};
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        if (begin + k * FBY_BLOCK_THREADS < s->n) {
+            fby_block_store_raw_quad(s, m, &raw[k], channels, type);
+        }
+    }
+}
+
+/* The same for any channels and type: rare, so short. A loop that counted through raw[] would
+ * put it into local memory. */
+FBY_BLOCK_INLINE void fby_block_store_rare_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    struct fby_raw_quad raw[FBY_THREAD_QUADS])
+{
     FBY_NO_UNROLL
-    for (uint32_t i = first + thread; i < end; i += FBY_BLOCK_THREADS) {
-        uint32_t        start  = 4 * at.index;
-        uint32_t        mirror = fby_mirror_bits(s, m->arena, at.image);
-        struct fby_quad quad =
-            fby_load_whole_quad(s, m->arena, at.image, start, mirror);
-        fby_store_whole_quad(s, type, &quad,
-            fby_first_out_pixel(s, mirror) + start,
-            m->out + s->out + at.image * s->image_bytes);
-        at = fby_next_place(at, quads);
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        if (begin + k * FBY_BLOCK_THREADS < s->n) {
+            fby_block_store_raw_quad(s, m, &raw[0], s->channels, s->to);
+        }
+        FBY_UNROLL
+        for (uint32_t i = 0; i + 1 < FBY_THREAD_QUADS; i++) {
+            raw[i] = raw[i + 1];
+        }
     }
 }
 
@@ -140,16 +183,30 @@ FBY_BLOCK_INLINE void fby_block_write_whole_quads(const struct fby_segment *s,
 FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
+    struct fby_raw_quad raw[FBY_THREAD_QUADS];
+    uint32_t            begin = first + thread;
     if (!fby_quads_are_whole(s, m->out + s->out)) {
         fby_block_write_any_pixels(s, m, first, thread);
-    } else if (s->to == FBY_BF16) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_BF16);
-    } else if (s->to == FBY_F16) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_F16);
-    } else if (s->to == FBY_F32) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_F32);
+        return;
+    }
+    if (begin >= s->n) {
+        return;
+    }
+    fby_block_load_whole_quads(s, m, begin, raw);
+    if (s->channels == 3 && s->to == FBY_BF16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_BF16);
+    } else if (s->channels == 3 && s->to == FBY_F16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_F16);
+    } else if (s->channels == 3 && s->to == FBY_F32) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_F32);
+    } else if (s->channels == 3 && s->to == FBY_U8) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_U8);
+    } else if (s->channels == 1 && s->to == FBY_BF16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 1, FBY_BF16);
+    } else if (s->channels == 1 && s->to == FBY_F32) {
+        fby_block_store_whole_quads(s, m, begin, raw, 1, FBY_F32);
     } else {
-        fby_block_write_whole_quads(s, m, first, thread, s->to);
+        fby_block_store_rare_quads(s, m, begin, raw);
     }
 }
 

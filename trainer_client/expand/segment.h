@@ -49,7 +49,9 @@ enum fby_pass {
 enum {
     FBY_BLOCK_THREADS = 256,
     /* The work of one block, for the segment kinds named on the right. */
-    FBY_BLOCK_QUADS   = 4 * FBY_BLOCK_THREADS,  /* PIXELS: four pixels each */
+    FBY_THREAD_QUADS  = 4,
+    FBY_BLOCK_QUADS   = FBY_THREAD_QUADS * FBY_BLOCK_THREADS, /* PIXELS: four
+                                                    pixels each */
     FBY_BLOCK_VALUES  = 8 * FBY_BLOCK_THREADS,  /* VALUES, ONE_HOT, BITS,
                                                     PADDED, MIX, DENSE, COO,
                                                     POSITIONS, MASK */

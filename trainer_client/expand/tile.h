@@ -344,11 +344,7 @@ struct fby_byte_sums {
 /* Byte `k` of a word, in both halves of the result. */
 FBY_BLOCK_INLINE uint32_t fby_byte_twice(uint32_t bytes, uint32_t k)
 {
-#ifdef __CUDACC__
-    return __byte_perm(bytes, 0, 0x4040 + 0x0101 * k);
-#else
-    return (bytes >> (8 * k) & 0xff) * 0x00010001U;
-#endif
+    return fby_select_bytes(bytes, 0, 0x4040 + 0x0101 * k);
 }
 
 /* Add the bytes of a word, and `twice` to each half. Returns the lowest 8 bits
@@ -356,16 +352,9 @@ FBY_BLOCK_INLINE uint32_t fby_byte_twice(uint32_t bytes, uint32_t k)
 FBY_BLOCK_INLINE uint32_t fby_sum_bytes(
     struct fby_byte_sums *sums, uint32_t word, uint32_t twice)
 {
-#ifdef __CUDACC__
-    sums->even += __byte_perm(word, 0, 0x4240) + twice;
-    sums->odd += __byte_perm(word, 0, 0x4341) + twice;
-    return __byte_perm(sums->even, sums->odd, 0x6240);
-#else
-    const uint32_t even = 0x00ff00ffU;
-    sums->even += (word & even) + twice;
-    sums->odd += (word >> 8 & even) + twice;
-    return (sums->even & even) | (sums->odd & even) << 8;
-#endif
+    sums->even += fby_select_bytes(word, 0, 0x4240) + twice;
+    sums->odd += fby_select_bytes(word, 0, 0x4341) + twice;
+    return fby_select_bytes(sums->even, sums->odd, 0x6240);
 }
 
 /* Of four runs of a row from *run on: set *before of each to the sum of all runs
@@ -610,7 +599,7 @@ FBY_BLOCK_INLINE void fby_tile_store_whole_quads(const struct fby_segment *s,
         if (mirror_x) {
             quad = fby_reverse_quad(quad, 4);
         }
-        fby_store_whole_quad(s, type, &quad,
+        fby_store_whole_quad(s, 3, type, &quad,
             first + (mirror_y ? 0 - down : down) + (mirror_x ? 0 - x : x),
             image);
     }
