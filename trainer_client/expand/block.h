@@ -452,15 +452,13 @@ FBY_BLOCK_INLINE uint32_t fby_list_blocks(const struct fby_segment_list *list)
 FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment_list *list =
-        (const struct fby_segment_list *)(const void *)(m->arena + m->list);
-    const struct fby_segment *segments =
-        (const struct fby_segment *)(const void *)(list + 1);
-    const uint32_t *segment_of_block =
-        (const uint32_t *)(const void *)(segments + list->n_segments);
+    const uint8_t  *list = m->arena + m->list;
+    const uint32_t *table =
+        (const uint32_t *)(const void *)(list +
+                                         sizeof(struct fby_segment_list));
     struct fby_segment *s = &m->shared->segment;
     FBY_STEP(fby_copy_words(
-        segments + segment_of_block[number], s, sizeof(*s), thread));
+        list + (uint64_t)8 * table[number], s, sizeof(*s), thread));
     return number - s->first_block;
 }
 

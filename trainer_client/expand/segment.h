@@ -155,14 +155,15 @@ struct fby_segment {
     float    offset[FBY_SEGMENT_FACTORS];
 };
 
-/* The head of the list, at a multiple of 16 bytes in the arena. */
+/* The head of the list, at a multiple of 16 bytes in the arena. After it come the
+ * table, then n_segments of struct fby_segment at a multiple of 8 bytes. Entry i
+ * of the table is the offset of the segment of block i from the head, in units of
+ * 8 bytes, as u32: a block finds its segment with one load. */
 struct fby_segment_list {
     uint32_t n_segments;
     uint32_t blocks[FBY_PASSES]; /* number of blocks of each pass */
     uint32_t shared; /* most bytes of shared memory that a block needs */
     uint32_t zero;   /* 0; makes the size of the head a multiple of 8 bytes */
-    /* After the head come n_segments of struct fby_segment, then the table. Its
-     * entry i is the number of the segment of block i, as u32. */
 };
 
 #endif
