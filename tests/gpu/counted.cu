@@ -54,9 +54,10 @@ __device__ static __forceinline__ struct fby_quad load(
     return fby_deinterleave_3(words[0], words[1], words[2]);
 }
 
-/* 16 values of a plane of a packed tile. */
-COUNTED(group, fby_tile_unpack_group(
-                   tile, packed, 1, thread + k * FBY_BLOCK_THREADS, unpacked))
+/* Twice 16 values of a plane of a packed tile. */
+COUNTED(two_groups, const struct fby_tile_groups of = fby_tile_groups_of(
+                        tile, packed, 1, unpacked);
+        fby_tile_unpack_two_groups(&of, 2 * (thread + k * FBY_BLOCK_THREADS)))
 
 /* Four runs of 8 values along a row, and four down a column. */
 COUNTED(row_runs,

@@ -145,9 +145,9 @@ FBY_BLOCK_INLINE uint32_t fby_shift_right(
 /* Load 64 bits from byte `offset` of the packed tile, or from its end if the
  * offset is larger. The 64 bits lie in three words. */
 FBY_BLOCK_INLINE struct fby_bits_64 fby_tile_load_64(
-    const struct fby_tile *tile, const uint32_t *packed, uint32_t offset)
+    const uint32_t *packed, uint32_t packed_bytes, uint32_t offset)
 {
-    uint32_t                 begin = fby_min(offset, tile->packed_bytes);
+    uint32_t                 begin = fby_min(offset, packed_bytes);
     const uint32_t          *from  = packed + begin / 4;
     uint32_t                 shift = begin % 4 * 8;
     const struct fby_bits_64 low   = {from[0], from[1]};
@@ -180,7 +180,7 @@ FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
     if (thread < FBY_TILE_SUMS) {
         uint32_t n = groups > first ? fby_min(groups - first, 16) : 0;
         ((uint8_t *)tile->sums)[thread] =
-            (uint8_t)fby_sum_widths(fby_tile_load_64(tile, packed,
+            (uint8_t)fby_sum_widths(fby_tile_load_64(packed, tile->packed_bytes,
                                         tile->plane[plane].offset + 8 * thread),
                 n);
     }
@@ -245,14 +245,33 @@ FBY_BLOCK_INLINE uint32_t fby_zigzag_decode_4(uint32_t zigzag)
     return (zigzag >> 1 & 0x7f7f7f7fU) ^ (zigzag & 0x01010101U) * 0xff;
 }
 
-/* Spread the four lowest fields of `bits` bits, 0 to 8, to bytes: first to two
- * halves with two fields each. */
-FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, uint32_t bits)
+/* What spreads fields of some bits, 0 to 8, to bytes. */
+struct fby_spread {
+    uint32_t bits;
+    uint32_t four;        /* ones in the bits of four fields */
+    uint32_t second;      /* ones in a field of each half */
+    uint32_t to_16, to_8; /* factors: 2^16 - 2^(2 bits), 2^8 - 2^bits */
+};
+
+FBY_BLOCK_INLINE struct fby_spread fby_spread_of(uint32_t bits)
 {
-    uint32_t half   = (1U << (2 * bits)) - 1;
-    uint32_t field  = ((1U << bits) - 1) * 0x00010001U;
-    uint32_t halves = (packed & half) | (packed >> (2 * bits) & half) << 16;
-    return (halves & field) | (halves >> bits & field) << 8;
+    const struct fby_bits_64 ones   = {UINT32_MAX, 0};
+    struct fby_spread        spread = {bits, 0, 0, 0, 0};
+    spread.four                     = fby_shift_right(ones, 32 - 4 * bits);
+    spread.second                   = ((1U << bits) - 1) * 0x00010001U;
+    spread.to_16                    = (1U << 16) - (1U << (2 * bits));
+    spread.to_8                     = (1U << 8) - (1U << bits);
+    return spread;
+}
+
+/* Spread the four lowest fields to bytes: first the upper two to the upper half,
+ * then the upper one of each half. A field h at bit n moves to bit m if h times
+ * 2^m - 2^n is added. */
+FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, struct fby_spread by)
+{
+    uint32_t fields = packed & by.four;
+    uint32_t halves = fields + (fields >> (2 * by.bits)) * by.to_16;
+    return halves + (halves >> by.bits & by.second) * by.to_8;
 }
 
 /* Replace each byte by the sum of itself, all lower bytes and `before`, modulo
@@ -287,37 +306,79 @@ FBY_BLOCK_INLINE uint8_t *fby_tile_row(
 /* Unpack a run of eight fields, and write their prefix sums to `to`, which is a
  * multiple of 8. */
 FBY_BLOCK_INLINE void fby_tile_write_run(
-    struct fby_bits_64 packed, uint32_t bits, uint8_t *to)
+    struct fby_bits_64 packed, struct fby_spread by, uint8_t *to)
 {
     uint32_t sum    = 0;
-    uint32_t fourth = fby_shift_right(packed, 4 * bits); /* and later fields */
+    uint32_t fourth = fby_shift_right(packed, 4 * by.bits); /* and later ones */
     uint32_t low    = fby_prefix_sum_4(
-           fby_zigzag_decode_4(fby_spread_4(packed.low, bits)), 0, &sum);
+           fby_zigzag_decode_4(fby_spread_4(packed.low, by)), 0, &sum);
     uint32_t high = fby_prefix_sum_4(
-        fby_zigzag_decode_4(fby_spread_4(fourth, bits)), sum, &sum);
+        fby_zigzag_decode_4(fby_spread_4(fourth, by)), sum, &sum);
     *(uint64_t *)(void *)to = low | (uint64_t)high << 32;
 }
 
-/* Unpack group `g`. A group of bit width w takes 2 w bytes, which are two runs.
- * The groups follow the widths of the plane without gaps. */
-FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile *tile,
-    const uint32_t *packed, uint32_t plane, uint32_t g, uint8_t *unpacked)
+/* What the groups of a plane need: a copy of its numbers, since the compiler
+ * would load them again after each store. */
+struct fby_tile_groups {
+    const uint32_t *packed;
+    uint32_t        packed_bytes;
+    uint32_t        offset, groups_at, groups, groups_per_row, reciprocal;
+    const uint16_t *before;
+    uint8_t        *unpacked; /* the first row of the plane */
+};
+
+FBY_BLOCK_INLINE struct fby_tile_groups fby_tile_groups_of(
+    const struct fby_tile *tile, const uint32_t *packed, uint32_t plane,
+    uint8_t *unpacked)
 {
     const struct fby_tile_plane *p = &tile->plane[plane];
-    uint32_t                     i = g / FBY_GROUPS_PER_SUM;
-    uint32_t                     n = g % FBY_GROUPS_PER_SUM;
-    struct fby_bits_64           widths =
-        fby_tile_load_64(tile, packed, p->offset + 8 * i);
-    uint32_t bits =
-        fby_min((n < 8 ? widths.low : widths.high) >> (4 * (n % 8)) & 15, 8);
-    uint32_t offset =
-        p->groups_at + 2 * (p->before[i] + fby_sum_widths(widths, n));
-    uint32_t pair = g * p->reciprocal >> 16; /* of rows */
-    uint8_t *to   = fby_tile_row(unpacked, plane, 2 * pair) +
-                  (size_t)8 * (g - pair * p->groups_per_row);
-    fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits, to);
-    fby_tile_write_run(fby_tile_load_64(tile, packed, offset + bits), bits,
+    struct fby_tile_groups       groups;
+    groups.packed         = packed;
+    groups.packed_bytes   = tile->packed_bytes;
+    groups.offset         = p->offset;
+    groups.groups_at      = p->groups_at;
+    groups.groups         = p->groups;
+    groups.groups_per_row = p->groups_per_row;
+    groups.reciprocal     = p->reciprocal;
+    groups.before         = p->before;
+    groups.unpacked       = fby_tile_row(unpacked, plane, 0);
+    return groups;
+}
+
+/* Unpack group `g`, of width `bits` and at byte `offset`: two runs, `bits` bytes
+ * each. */
+FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile_groups *of,
+    uint32_t g, uint32_t bits, uint32_t offset)
+{
+    struct fby_spread by   = fby_spread_of(bits);
+    uint32_t          pair = g * of->reciprocal >> 16; /* of rows */
+    uint8_t          *to   = of->unpacked + (size_t)2 * FBY_TILE_STRIDE * pair +
+                  (size_t)8 * (g - pair * of->groups_per_row);
+    fby_tile_write_run(
+        fby_tile_load_64(of->packed, of->packed_bytes, offset), by, to);
+    fby_tile_write_run(
+        fby_tile_load_64(of->packed, of->packed_bytes, offset + bits), by,
         to + FBY_TILE_STRIDE);
+}
+
+/* Unpack groups `g`, which is even, and g + 1. A group of bit width w takes 2 w
+ * bytes. The groups follow the widths of the plane without gaps. */
+FBY_BLOCK_INLINE void fby_tile_unpack_two_groups(
+    const struct fby_tile_groups *of, uint32_t g)
+{
+    uint32_t           i = g / FBY_GROUPS_PER_SUM;
+    uint32_t           n = g % FBY_GROUPS_PER_SUM;
+    struct fby_bits_64 widths =
+        fby_tile_load_64(of->packed, of->packed_bytes, of->offset + 8 * i);
+    uint32_t word  = (n < 8 ? widths.low : widths.high) >> (4 * (n % 8));
+    uint32_t first = word & 15; /* above 8 only in a damaged tile */
+    uint32_t offset =
+        of->groups_at + 2 * (of->before[i] + fby_sum_widths(widths, n));
+    fby_tile_unpack_group(of, g, fby_min(first, 8), offset);
+    if (g + 1 < of->groups) {
+        fby_tile_unpack_group(
+            of, g + 1, fby_min(word >> 4 & 15, 8), offset + 2 * first);
+    }
 }
 
 FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
@@ -325,10 +386,12 @@ FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
 {
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < planes; p++) {
+        const struct fby_tile_groups of =
+            fby_tile_groups_of(tile, packed, p, unpacked);
         FBY_NO_UNROLL
-        for (uint32_t g = thread; g < tile->plane[p].groups;
-             g += FBY_BLOCK_THREADS) {
-            fby_tile_unpack_group(tile, packed, p, g, unpacked);
+        for (uint32_t g = 2 * thread; g < of.groups;
+             g += 2 * FBY_BLOCK_THREADS) {
+            fby_tile_unpack_two_groups(&of, g);
         }
     }
 }
