@@ -50,6 +50,22 @@ FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* 64 bits as two words, since a GPU computes with 32 bits. */
+struct fby_bits_64 {
+    uint32_t low, high;
+};
+
+/* The lower word of `bits` shifted right by `shift`, 0 to 32. */
+FBY_BLOCK_INLINE uint32_t fby_shift_right(
+    struct fby_bits_64 bits, uint32_t shift)
+{
+#ifdef __CUDACC__
+    return __funnelshift_rc(bits.low, bits.high, shift);
+#else
+    return (uint32_t)((bits.low | (uint64_t)bits.high << 32) >> shift);
+#endif
+}
+
 /* Four of the eight bytes of `low` and `high`: byte i of the result is the one of
  * number (selector >> 4 i) & 7. */
 FBY_BLOCK_INLINE uint32_t fby_select_bytes(
@@ -338,14 +354,26 @@ FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
 
 /* ---- load ---------------------------------------------------------------- */
 
+/* Load four pixels of three channels from any address. The words that are loaded
+ * each have a byte of these pixels. */
+FBY_BLOCK_INLINE struct fby_quad fby_load_quad_3(const uint8_t *from)
+{
+    uint32_t        past  = (uint32_t)((uintptr_t)from % 4);
+    const uint32_t *words = (const uint32_t *)(const void *)(from - past);
+    const struct fby_bits_64 first  = {words[0], words[1]};
+    const struct fby_bits_64 second = {words[1], words[2]};
+    const struct fby_bits_64 third  = {words[2], past > 0 ? words[3] : 0};
+    return fby_deinterleave_3(fby_shift_right(first, 8 * past),
+        fby_shift_right(second, 8 * past), fby_shift_right(third, 8 * past));
+}
+
 /* Load `n` interleaved pixels, 1 to 4, from `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     const uint8_t *from, uint32_t channels, uint32_t n)
 {
     struct fby_quad quad = {{0, 0, 0, 0}};
-    if (n == 4 && channels == 3 && (uintptr_t)from % 4 == 0) {
-        const uint32_t *words = (const uint32_t *)(const void *)from;
-        return fby_deinterleave_3(words[0], words[1], words[2]);
+    if (n == 4 && channels == 3) {
+        return fby_load_quad_3(from);
     }
     if (n == 4 && channels == 1 && (uintptr_t)from % 4 == 0) {
         quad.channel[0] = *(const uint32_t *)(const void *)from;
@@ -370,6 +398,17 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
 {
     struct fby_quad quad  = {{0, 0, 0, 0}};
     uint32_t        lines = s->pixels / s->width;
+    uint32_t        line  = first / s->width;
+    uint32_t        start = first - line * s->width;
+    if (n == 4 && start + 4 <= s->width) { /* in one line */
+        bool turned = (mirror & FBY_MIRROR_X) != 0;
+        line        = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - line : line;
+        start       = turned ? s->width - 4 - start : start;
+        quad        = fby_load_quad(
+                   image + ((uint64_t)line * s->width + start) * s->channels,
+                   s->channels, 4);
+        return turned ? fby_reverse_quad(quad, 4) : quad;
+    }
     FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
         uint32_t y = (first + i) / s->width;

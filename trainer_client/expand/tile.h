@@ -126,22 +126,6 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     }
 }
 
-/* 64 bits as two words, since a GPU computes with 32 bits. */
-struct fby_bits_64 {
-    uint32_t low, high;
-};
-
-/* The lower word of `bits` shifted right by `shift`, 0 to 32. */
-FBY_BLOCK_INLINE uint32_t fby_shift_right(
-    struct fby_bits_64 bits, uint32_t shift)
-{
-#ifdef __CUDACC__
-    return __funnelshift_rc(bits.low, bits.high, shift);
-#else
-    return (uint32_t)((bits.low | (uint64_t)bits.high << 32) >> shift);
-#endif
-}
-
 /* Load 64 bits from byte `offset` of the packed tile, or from its end if the
  * offset is larger. The 64 bits lie in three words. */
 FBY_BLOCK_INLINE struct fby_bits_64 fby_tile_load_64(
