@@ -161,8 +161,8 @@ FBY_BLOCK_INLINE void fby_block_store_whole_quads(const struct fby_segment *s,
     }
 }
 
-/* The same for any channels and type: rare, so short. A loop that counted through raw[] would
- * put it into local memory. */
+/* The same for any channels and type: rare, so short. A loop that counted
+ * through raw[] would put it into local memory. */
 FBY_BLOCK_INLINE void fby_block_store_rare_quads(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t begin,
     struct fby_raw_quad raw[FBY_THREAD_QUADS])

@@ -66,8 +66,8 @@ FBY_BLOCK_INLINE uint32_t fby_shift_right(
 #endif
 }
 
-/* Four of the eight bytes of `low` and `high`: byte i of the result is the one of
- * number (selector >> 4 i) & 7. */
+/* Four of the eight bytes of `low` and `high`: byte i of the result is the one
+ * of number (selector >> 4 i) & 7. */
 FBY_BLOCK_INLINE uint32_t fby_select_bytes(
     uint32_t low, uint32_t high, uint32_t selector)
 {
@@ -354,8 +354,8 @@ FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
 
 /* ---- load ---------------------------------------------------------------- */
 
-/* Load four pixels of three channels from any address. The words that are loaded
- * each have a byte of these pixels. */
+/* Load four pixels of three channels from any address. The words that are
+ * loaded each have a byte of these pixels. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad_3(const uint8_t *from)
 {
     uint32_t        past  = (uint32_t)((uintptr_t)from % 4);
@@ -508,8 +508,8 @@ FBY_BLOCK_INLINE struct fby_quad fby_raw_quad_levels(
     return quad;
 }
 
-/* Store four pixels from pixel `first` of an image of the output. `channels` and
- * `type` are s->channels and s->to. */
+/* Store four pixels from pixel `first` of an image of the output. `channels`
+ * and `type` are s->channels and s->to. */
 FBY_BLOCK_INLINE void fby_store_whole_quad(const struct fby_segment *s,
     uint32_t channels, uint32_t type, const struct fby_quad *quad,
     uint32_t first, uint8_t *image)

@@ -155,10 +155,10 @@ struct fby_segment {
     float    offset[FBY_SEGMENT_FACTORS];
 };
 
-/* The head of the list, at a multiple of 16 bytes in the arena. After it come the
- * table, then n_segments of struct fby_segment at a multiple of 8 bytes. Entry i
- * of the table is the offset of the segment of block i from the head, in units of
- * 8 bytes, as u32: a block finds its segment with one load. */
+/* The head of the list, at a multiple of 16 bytes in the arena. After it come
+ * the table, then n_segments of struct fby_segment at a multiple of 8 bytes.
+ * Entry i of the table is the offset of the segment of block i from the head, in
+ * units of 8 bytes, as u32: a block finds its segment with one load. */
 struct fby_segment_list {
     uint32_t n_segments;
     uint32_t blocks[FBY_PASSES]; /* number of blocks of each pass */

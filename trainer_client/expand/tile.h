@@ -248,9 +248,9 @@ FBY_BLOCK_INLINE struct fby_spread fby_spread_of(uint32_t bits)
     return spread;
 }
 
-/* Spread the four lowest fields to bytes: first the upper two to the upper half,
- * then the upper one of each half. A field h at bit n moves to bit m if h times
- * 2^m - 2^n is added. */
+/* Spread the four lowest fields to bytes: first the upper two to the upper
+ * half, then the upper one of each half. A field h at bit n moves to bit m if h
+ * times 2^m - 2^n is added. */
 FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, struct fby_spread by)
 {
     uint32_t fields = packed & by.four;
@@ -329,8 +329,8 @@ FBY_BLOCK_INLINE struct fby_tile_groups fby_tile_groups_of(
     return groups;
 }
 
-/* Unpack group `g`, of width `bits` and at byte `offset`: two runs, `bits` bytes
- * each. */
+/* Unpack group `g`, of width `bits` and at byte `offset`: two runs of `bits`
+ * bytes. */
 FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile_groups *of,
     uint32_t g, uint32_t bits, uint32_t offset)
 {
@@ -404,8 +404,9 @@ FBY_BLOCK_INLINE uint32_t fby_sum_bytes(
     return fby_select_bytes(sums->even, sums->odd, 0x6240);
 }
 
-/* Of four runs of a row from *run on: set *before of each to the sum of all runs
- * before it, which is in *sum, and add the sum of the run, its last byte. */
+/* Of four runs of a row from *run on: set *before of each to the sum of all
+ * runs before it, which is in *sum, and add the sum of the run, its last
+ * byte. */
 FBY_BLOCK_INLINE void fby_tile_sum_row_runs(
     const uint8_t *run, uint8_t *before, uint32_t *sum)
 {
@@ -628,7 +629,7 @@ FBY_BLOCK_INLINE void fby_tile_store_any_quads(const struct fby_segment *s,
 }
 
 /* The same for three channels and lines of whole quads (fby_quads_are_whole).
- * `type` is s->to: as a constant, the compiler keeps only what the type needs. */
+ * `type` is s->to: as a constant, the compiler keeps only what it needs. */
 FBY_BLOCK_INLINE void fby_tile_store_whole_quads(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
     uint8_t *image, uint32_t type)
