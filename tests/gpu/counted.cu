@@ -6,42 +6,45 @@
 #include "trainer_client/expand/block.h"
 
 /* Define the kernels NAME_1 and NAME_2. `work` is one unit of the work, number
- * `k`; it can use the variables s, tile, packed, unpacked, sum, arena and out. */
-#define COUNTED(name, work)                                                \
-    template <uint32_t n>                                                  \
-    __device__ static __forceinline__ void name(                           \
-        const struct fby_segment *given, uint8_t *arena, uint8_t *out)     \
-    {                                                                      \
-        __shared__ struct fby_segment s_shared;                            \
-        __shared__ struct fby_tile    tile_shared;                         \
-        __shared__ uint4              packed_shared[FBY_TILE_PACKED / 16]; \
-        extern __shared__ uint4       pixels[];                            \
-        struct fby_segment           *s        = &s_shared;                \
-        struct fby_tile              *tile     = &tile_shared;             \
-        uint32_t *packed   = reinterpret_cast<uint32_t *>(packed_shared);  \
-        uint8_t  *unpacked = reinterpret_cast<uint8_t *>(pixels);          \
-        uint32_t  thread   = threadIdx.x;                                  \
-        uint32_t  sum      = 0;                                            \
-        s_shared           = *given;                                       \
-        fby_tile_init(s, arena, blockIdx.x, thread, tile);                 \
-        fby_tile_stage_packed(tile, arena, thread, packed);                \
-        FBY_BARRIER();                                                     \
-        FBY_UNROLL                                                         \
-        for (uint32_t k = 0; k < n; k++) {                                 \
-            work;                                                          \
-        }                                                                  \
-        FBY_BARRIER();                                                     \
-        out[thread] = unpacked[thread] + (uint8_t)(packed[thread] + sum);  \
-    }                                                                      \
-    extern "C" __global__ void name##_1(                                   \
-        const struct fby_segment *given, uint8_t *arena, uint8_t *out)     \
-    {                                                                      \
-        name<1>(given, arena, out);                                        \
-    }                                                                      \
-    extern "C" __global__ void name##_2(                                   \
-        const struct fby_segment *given, uint8_t *arena, uint8_t *out)     \
-    {                                                                      \
-        name<2>(given, arena, out);                                        \
+ * `k`; it can use the variables s, tile, packed, unpacked, sum, sums,
+ * arena and out. */
+#define COUNTED(name, work)                                                    \
+    template <uint32_t n>                                                      \
+    __device__ static __forceinline__ void name(                               \
+        const struct fby_segment *given, uint8_t *arena, uint8_t *out)         \
+    {                                                                          \
+        __shared__ struct fby_segment s_shared;                                \
+        __shared__ struct fby_tile    tile_shared;                             \
+        __shared__ uint4              packed_shared[FBY_TILE_PACKED / 16];     \
+        extern __shared__ uint4       pixels[];                                \
+        struct fby_segment           *s    = &s_shared;                        \
+        struct fby_tile              *tile = &tile_shared;                     \
+        uint32_t *packed   = reinterpret_cast<uint32_t *>(packed_shared);      \
+        uint8_t  *unpacked = reinterpret_cast<uint8_t *>(pixels);              \
+        uint32_t  thread   = threadIdx.x;                                      \
+        uint32_t  sum      = 0;                                                \
+        struct fby_byte_sums sums[2] = {{0, 0}, {0, 0}};                       \
+        s_shared                     = *given;                                 \
+        fby_tile_init(s, arena, blockIdx.x, thread, tile);                     \
+        fby_tile_stage_packed(tile, arena, thread, packed);                    \
+        FBY_BARRIER();                                                         \
+        FBY_UNROLL                                                             \
+        for (uint32_t k = 0; k < n; k++) {                                     \
+            work;                                                              \
+        }                                                                      \
+        FBY_BARRIER();                                                         \
+        out[thread] =                                                          \
+            unpacked[thread] + (uint8_t)(packed[thread] + sum + sums[0].even); \
+    }                                                                          \
+    extern "C" __global__ void name##_1(                                       \
+        const struct fby_segment *given, uint8_t *arena, uint8_t *out)         \
+    {                                                                          \
+        name<1>(given, arena, out);                                            \
+    }                                                                          \
+    extern "C" __global__ void name##_2(                                       \
+        const struct fby_segment *given, uint8_t *arena, uint8_t *out)         \
+    {                                                                          \
+        name<2>(given, arena, out);                                            \
     }
 
 __device__ static __forceinline__ struct fby_quad load(
@@ -51,22 +54,26 @@ __device__ static __forceinline__ struct fby_quad load(
     return fby_deinterleave_3(words[0], words[1], words[2]);
 }
 
-/* 16 values of a plane of a packed tile. */
-COUNTED(group,
-    fby_tile_unpack_group(
-        tile, packed, 1, thread + k * FBY_BLOCK_THREADS, unpacked))
+/* Twice 16 values of a plane of a packed tile. */
+COUNTED(two_groups, const struct fby_tile_groups of = fby_tile_groups_of(
+                        tile, packed, 1, unpacked);
+        fby_tile_unpack_two_groups(&of, 2 * (thread + k * FBY_BLOCK_THREADS)))
 
-/* Eight values of a row, and four of a column. */
-COUNTED(run, fby_tile_continue_run(reinterpret_cast<uint64_t *>(unpacked) + 33 *
-                                       thread + k, &sum))
-COUNTED(word, fby_tile_continue_column(reinterpret_cast<uint32_t *>(unpacked) +
-                                           thread + 66 * k, &sum))
+/* Four runs of 8 values along a row, and four down a column. */
+COUNTED(row_runs,
+    fby_tile_sum_row_runs(unpacked + FBY_TILE_STRIDE * thread + 32 * k,
+        reinterpret_cast<uint8_t *>(packed) + thread +
+            4 * FBY_TILE_BEFORE_STRIDE * k,
+        &sum))
+COUNTED(column_runs,
+    fby_tile_sum_column_runs(unpacked + 8 * thread + 4 * FBY_TILE_STRIDE * k,
+        packed[FBY_TILE_BEFORE_STRIDE / 4 * thread + k], sums))
 
 /* Four pixels of unpacked planes. */
-COUNTED(tile_quad_bf16, const struct fby_quad quad = fby_tile_quad(
-                            3, unpacked, 4 * thread, k);
+COUNTED(tile_quad_bf16,
+        const struct fby_quad quad = fby_tile_quad(3, unpacked, 4 * thread, k);
         fby_store_planar(
-            s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
+            s, 3, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
 
 /* The same at its place in the picture, with the case of another alignment. */
 __device__ static __forceinline__ void store_bf16(
@@ -85,11 +92,11 @@ COUNTED(tile_store_bf16,
     store_bf16(s, tile, &quad, k, out))
 
 /* Four raw pixels. */
-COUNTED(raw_quad_bf16,
-    const struct fby_quad quad = load(arena, thread + k * FBY_BLOCK_THREADS);
-    fby_store_planar(
-        s, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
-COUNTED(raw_quad_f32,
-    const struct fby_quad quad = load(arena, thread + k * FBY_BLOCK_THREADS);
-    fby_store_planar(
-        s, FBY_F32, &quad, out + 16 * (thread + k * FBY_BLOCK_THREADS)))
+COUNTED(raw_quad_bf16, const struct fby_quad quad = load(
+                           arena, thread + k * FBY_BLOCK_THREADS);
+        fby_store_planar(
+            s, 3, FBY_BF16, &quad, out + 8 * (thread + k * FBY_BLOCK_THREADS)))
+COUNTED(raw_quad_f32, const struct fby_quad quad = load(
+                          arena, thread + k * FBY_BLOCK_THREADS);
+        fby_store_planar(
+            s, 3, FBY_F32, &quad, out + 16 * (thread + k * FBY_BLOCK_THREADS)))

@@ -94,7 +94,6 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
 {
     struct fby_segment_list list    = {1, {}, 0, 0};
     struct fby_segment      segment = {};
-    uint32_t                zero    = 0;
     list.blocks[0] = (BYTES + FBY_BLOCK_BYTES - 1) / FBY_BLOCK_BYTES;
     segment.n      = BYTES;
     segment.kind   = FBY_SEGMENT_COPY;
@@ -104,11 +103,13 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     uint8_t *at = memory + BYTES;
     memcpy(at, &list, sizeof(list));
     at += sizeof(list);
+    uint32_t table_words = (list.blocks[0] + 1) / 2 * 2;
+    uint32_t eighths     = (sizeof(list) + 4 * table_words) / 8;
+    for (uint32_t i = 0; i < table_words; i++, at += 4) {
+        memcpy(at, &eighths, 4);
+    }
     memcpy(at, &segment, sizeof(segment));
     at += sizeof(segment);
-    for (uint32_t i = 0; i < list.blocks[0]; i++, at += 4) {
-        memcpy(at, &zero, 4);
-    }
     return static_cast<uint64_t>(at - memory);
 }
 

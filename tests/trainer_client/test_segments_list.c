@@ -76,9 +76,14 @@ static void the_table_names_the_segment_of_each_block(void **state)
     const struct fby_segment_list *head = (const void *)(arena + list.list);
     assert_int_equal(head->n_segments, 4);
     assert_memory_equal(head->blocks, blocks, sizeof(blocks));
-    assert_memory_equal(list.segments + 4, owners, sizeof(owners));
-    assert_int_equal(end, list.list + sizeof(*head) +
-                              4 * sizeof(struct fby_segment) + sizeof(owners));
+    const uint32_t *table = (const void *)(head + 1);
+    assert_ptr_equal(list.segments, table + 8); /* a multiple of 8 bytes */
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_ptr_equal((const uint8_t *)head + (size_t)8 * table[i],
+            &list.segments[owners[i]]);
+    }
+    assert_int_equal(end,
+        list.list + sizeof(*head) + 4 * 8 + 4 * sizeof(struct fby_segment));
     free(arena);
 }
 

@@ -13,10 +13,9 @@
 #include "trainer_client/expand/tile.h"
 
 #ifdef __CUDACC__
-#define FBY_EACH_THREAD(t)                                \
-    for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
-         t += FBY_BLOCK_THREADS)
-#define FBY_BARRIER() __syncthreads()
+#define FBY_EACH_THREAD(t) if (uint32_t t = threadIdx.x; true)
+#define FBY_BARRIER()      __syncthreads()
+#define FBY_WARP_BARRIER() __syncwarp()
 #elif !defined(FBY_EACH_THREAD) /* tests have other ones */
 /* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
 #define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
@@ -24,6 +23,9 @@
 #endif
 #ifndef FBY_BARRIER
 #define FBY_BARRIER() __asm__ volatile("" : : : "memory")
+#endif
+#ifndef FBY_WARP_BARRIER
+#define FBY_WARP_BARRIER() FBY_BARRIER()
 #endif
 
 /* Run `work`, a call that may use the variable `thread`, in all threads. For
@@ -41,6 +43,14 @@
     do {                     \
         FBY_LAST_STEP(work); \
         FBY_BARRIER();       \
+    } while (0)
+
+/* Run `work` in all threads. The next step reads only what threads of the same
+ * warp wrote: a GPU waits for these 32. */
+#define FBY_WARP_STEP(work)  \
+    do {                     \
+        FBY_LAST_STEP(work); \
+        FBY_WARP_BARRIER();  \
     } while (0)
 
 /* The part of shared memory that is the same for all kinds of segments. */
@@ -102,27 +112,70 @@ FBY_BLOCK_INLINE struct fby_quad_place fby_next_place(
     return at;
 }
 
-/* The same as fby_block_write_any_pixels, if all quads are whole
- * (fby_quads_are_whole). `type` is s->to: as a constant, the compiler keeps only
- * what the type needs. */
-FBY_BLOCK_INLINE void fby_block_write_whole_quads(const struct fby_segment *s,
-    const struct fby_block_memory *m, uint32_t first, uint32_t thread,
+/* Load the whole quads (fby_quads_are_whole) of a thread, from quad `begin` on.
+ * All loads come before the first use of one, so that the thread waits for
+ * memory once. Past the end of the segment it loads its last quad again. */
+FBY_BLOCK_INLINE void fby_block_load_whole_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    struct fby_raw_quad raw[FBY_THREAD_QUADS])
+{
+    uint32_t              quads = s->pixels / 4; /* of an image */
+    struct fby_quad_place at    = {begin / quads, begin % quads};
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        raw[k].image  = at.image;
+        raw[k].start  = 4 * at.index;
+        raw[k].mirror = fby_mirror_bits(s, m->arena, at.image);
+        if (begin + (k + 1) * FBY_BLOCK_THREADS < s->n) {
+            at = fby_next_place(at, quads);
+        }
+    }
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        fby_raw_quad_load(s, m->arena, &raw[k]);
+    }
+}
+
+FBY_BLOCK_INLINE void fby_block_store_raw_quad(const struct fby_segment *s,
+    const struct fby_block_memory *m, const struct fby_raw_quad *raw,
+    uint32_t channels, uint32_t type)
+{
+    struct fby_quad quad = fby_raw_quad_levels(raw, channels);
+    fby_store_whole_quad(s, channels, type, &quad,
+        fby_first_out_pixel(s, raw->mirror) + raw->start,
+        m->out + s->out + raw->image * s->image_bytes);
+}
+
+/* Store them. `channels` and `type` are s->channels and s->to: of constants the
+ * compiler keeps only what they need. */
+FBY_BLOCK_INLINE void fby_block_store_whole_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    const struct fby_raw_quad raw[FBY_THREAD_QUADS], uint32_t channels,
     uint32_t type)
 {
-    uint32_t              end   = fby_min(s->n, first + FBY_BLOCK_QUADS);
-    uint32_t              quads = s->pixels / 4; /* of an image */
-    struct fby_quad_place at    = {
-           (first + thread) / quads, (first + thread) % quads};
+    FBY_UNROLL
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        if (begin + k * FBY_BLOCK_THREADS < s->n) {
+            fby_block_store_raw_quad(s, m, &raw[k], channels, type);
+        }
+    }
+}
+
+/* The same for any channels and type: rare, so short. A loop that counted
+ * through raw[] would put it into local memory. */
+FBY_BLOCK_INLINE void fby_block_store_rare_quads(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t begin,
+    struct fby_raw_quad raw[FBY_THREAD_QUADS])
+{
     FBY_NO_UNROLL
-    for (uint32_t i = first + thread; i < end; i += FBY_BLOCK_THREADS) {
-        uint32_t        start  = 4 * at.index;
-        uint32_t        mirror = fby_mirror_bits(s, m->arena, at.image);
-        struct fby_quad quad =
-            fby_load_whole_quad(s, m->arena, at.image, start, mirror);
-        fby_store_whole_quad(s, type, &quad,
-            fby_first_out_pixel(s, mirror) + start,
-            m->out + s->out + at.image * s->image_bytes);
-        at = fby_next_place(at, quads);
+    for (uint32_t k = 0; k < FBY_THREAD_QUADS; k++) {
+        if (begin + k * FBY_BLOCK_THREADS < s->n) {
+            fby_block_store_raw_quad(s, m, &raw[0], s->channels, s->to);
+        }
+        FBY_UNROLL
+        for (uint32_t i = 0; i + 1 < FBY_THREAD_QUADS; i++) {
+            raw[i] = raw[i + 1];
+        }
     }
 }
 
@@ -130,16 +183,30 @@ FBY_BLOCK_INLINE void fby_block_write_whole_quads(const struct fby_segment *s,
 FBY_BLOCK_INLINE void fby_block_write_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
+    struct fby_raw_quad raw[FBY_THREAD_QUADS];
+    uint32_t            begin = first + thread;
     if (!fby_quads_are_whole(s, m->out + s->out)) {
         fby_block_write_any_pixels(s, m, first, thread);
-    } else if (s->to == FBY_BF16) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_BF16);
-    } else if (s->to == FBY_F16) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_F16);
-    } else if (s->to == FBY_F32) {
-        fby_block_write_whole_quads(s, m, first, thread, FBY_F32);
+        return;
+    }
+    if (begin >= s->n) {
+        return;
+    }
+    fby_block_load_whole_quads(s, m, begin, raw);
+    if (s->channels == 3 && s->to == FBY_BF16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_BF16);
+    } else if (s->channels == 3 && s->to == FBY_F16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_F16);
+    } else if (s->channels == 3 && s->to == FBY_F32) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_F32);
+    } else if (s->channels == 3 && s->to == FBY_U8) {
+        fby_block_store_whole_quads(s, m, begin, raw, 3, FBY_U8);
+    } else if (s->channels == 1 && s->to == FBY_BF16) {
+        fby_block_store_whole_quads(s, m, begin, raw, 1, FBY_BF16);
+    } else if (s->channels == 1 && s->to == FBY_F32) {
+        fby_block_store_whole_quads(s, m, begin, raw, 1, FBY_F32);
     } else {
-        fby_block_write_whole_quads(s, m, first, thread, s->to);
+        fby_block_store_rare_quads(s, m, begin, raw);
     }
 }
 
@@ -333,13 +400,17 @@ FBY_BLOCK_INLINE void fby_block_unpack_tile(const struct fby_block_memory *m)
     uint32_t *packed = (uint32_t *)(void *)(m->scratch + unpacked_bytes);
     FBY_STEP(fby_tile_stage_packed(tile, m->arena, thread, packed));
     FBY_NO_UNROLL
-    for (uint32_t p = 0; p < s->channels; p++) {
-        FBY_STEP(fby_tile_sum_widths(tile, packed, p, thread));
-        FBY_STEP(fby_tile_set_offsets(tile, p, thread));
+    for (uint32_t p = 0; p < s->channels; p++) { /* in the first warp */
+        FBY_WARP_STEP(fby_tile_sum_widths(tile, packed, p, thread));
+        FBY_WARP_STEP(fby_tile_set_offsets(tile, p, thread));
     }
+    FBY_BARRIER();
     FBY_STEP(fby_tile_unpack(tile, packed, s->channels, thread, m->scratch));
-    FBY_STEP(fby_tile_sum_rows(tile, s->channels, thread, m->scratch));
-    FBY_STEP(fby_tile_sum_columns(tile, s->channels, thread, m->scratch));
+    /* The sums before runs replace the packed tile. */
+    FBY_STEP(fby_tile_sum_rows(
+        tile, s->channels, thread, m->scratch, (uint8_t *)packed));
+    FBY_STEP(fby_tile_sum_columns(
+        tile, s->channels, thread, m->scratch, (const uint8_t *)packed));
 }
 
 /* Expand tile `number` of a segment of TILES or PLANES. */
@@ -375,15 +446,13 @@ FBY_BLOCK_INLINE void fby_block_expand_rows(
 FBY_BLOCK_INLINE uint32_t fby_block_load_segment(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment_list *list =
-        (const struct fby_segment_list *)(const void *)(m->arena + m->list);
-    const struct fby_segment *segments =
-        (const struct fby_segment *)(const void *)(list + 1);
-    const uint32_t *segment_of_block =
-        (const uint32_t *)(const void *)(segments + list->n_segments);
+    const uint8_t  *list = m->arena + m->list;
+    const uint32_t *table =
+        (const uint32_t *)(const void *)(list +
+                                         sizeof(struct fby_segment_list));
     struct fby_segment *s = &m->shared->segment;
     FBY_STEP(fby_copy_words(
-        segments + segment_of_block[number], s, sizeof(*s), thread));
+        list + (uint64_t)8 * table[number], s, sizeof(*s), thread));
     return number - s->first_block;
 }
 

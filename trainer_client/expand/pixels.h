@@ -50,6 +50,40 @@ FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* 64 bits as two words, since a GPU computes with 32 bits. */
+struct fby_bits_64 {
+    uint32_t low, high;
+};
+
+/* The lower word of `bits` shifted right by `shift`, 0 to 32. */
+FBY_BLOCK_INLINE uint32_t fby_shift_right(
+    struct fby_bits_64 bits, uint32_t shift)
+{
+#ifdef __CUDACC__
+    return __funnelshift_rc(bits.low, bits.high, shift);
+#else
+    return (uint32_t)((bits.low | (uint64_t)bits.high << 32) >> shift);
+#endif
+}
+
+/* Four of the eight bytes of `low` and `high`: byte i of the result is the one
+ * of number (selector >> 4 i) & 7. */
+FBY_BLOCK_INLINE uint32_t fby_select_bytes(
+    uint32_t low, uint32_t high, uint32_t selector)
+{
+#ifdef __CUDACC__
+    return __byte_perm(low, high, selector);
+#else
+    uint64_t both   = low | (uint64_t)high << 32;
+    uint32_t result = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        result |= (uint32_t)(both >> (8 * (selector >> (4 * i) & 7)) & 0xff)
+                  << (8 * i);
+    }
+    return result;
+#endif
+}
+
 /* Load a value of `width` bytes (1, 2, 4 or 8), aligned to its size. */
 FBY_BLOCK_INLINE uint64_t fby_load_value(const uint8_t *from, uint32_t width)
 {
@@ -211,14 +245,15 @@ FBY_BLOCK_INLINE void fby_store_interleaved(const struct fby_segment *s,
     }
 }
 
-/* Store four pixels of three or one channels as planes. */
+/* Store four pixels of three or one channels as planes. `channels` is
+ * s->channels: as a constant, the compiler needs no tests. */
 FBY_BLOCK_INLINE void fby_store_planar(const struct fby_segment *s,
-    uint32_t type, const struct fby_quad *quad, uint8_t *to)
+    uint32_t channels, uint32_t type, const struct fby_quad *quad, uint8_t *to)
 {
     uint64_t plane = (uint64_t)s->plane * fby_width_of(type);
     FBY_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
-        if (c < s->channels) {
+        if (c < channels) {
             struct fby_levels levels =
                 fby_scale_levels(quad->channel[c], s->scale[c], s->offset[c]);
             fby_store_levels(type, &levels, to + c * plane);
@@ -263,7 +298,7 @@ FBY_BLOCK_INLINE void fby_store_quad(const struct fby_segment *s,
     } else if (interleaved) {
         fby_store_interleaved(s, s->to, quad, to);
     } else {
-        fby_store_planar(s, s->to, quad, to);
+        fby_store_planar(s, s->channels, s->to, quad, to);
     }
 }
 
@@ -303,8 +338,7 @@ FBY_BLOCK_INLINE uint32_t fby_first_out_pixel(
 /* Reverse the order of the lowest `n` of four bytes, and drop the others. */
 FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
-    uint32_t reversed = bytes >> 24 | (bytes >> 8 & 0xff00U) |
-                        (bytes & 0xff00U) << 8 | bytes << 24;
+    uint32_t reversed = fby_select_bytes(bytes, 0, 0x0123);
     return reversed >> (8 * (4 - n));
 }
 
@@ -320,14 +354,26 @@ FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
 
 /* ---- load ---------------------------------------------------------------- */
 
+/* Load four pixels of three channels from any address. The words that are
+ * loaded each have a byte of these pixels. */
+FBY_BLOCK_INLINE struct fby_quad fby_load_quad_3(const uint8_t *from)
+{
+    uint32_t        past  = (uint32_t)((uintptr_t)from % 4);
+    const uint32_t *words = (const uint32_t *)(const void *)(from - past);
+    const struct fby_bits_64 first  = {words[0], words[1]};
+    const struct fby_bits_64 second = {words[1], words[2]};
+    const struct fby_bits_64 third  = {words[2], past > 0 ? words[3] : 0};
+    return fby_deinterleave_3(fby_shift_right(first, 8 * past),
+        fby_shift_right(second, 8 * past), fby_shift_right(third, 8 * past));
+}
+
 /* Load `n` interleaved pixels, 1 to 4, from `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     const uint8_t *from, uint32_t channels, uint32_t n)
 {
     struct fby_quad quad = {{0, 0, 0, 0}};
-    if (n == 4 && channels == 3 && (uintptr_t)from % 4 == 0) {
-        const uint32_t *words = (const uint32_t *)(const void *)from;
-        return fby_deinterleave_3(words[0], words[1], words[2]);
+    if (n == 4 && channels == 3) {
+        return fby_load_quad_3(from);
     }
     if (n == 4 && channels == 1 && (uintptr_t)from % 4 == 0) {
         quad.channel[0] = *(const uint32_t *)(const void *)from;
@@ -352,6 +398,17 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
 {
     struct fby_quad quad  = {{0, 0, 0, 0}};
     uint32_t        lines = s->pixels / s->width;
+    uint32_t        line  = first / s->width;
+    uint32_t        start = first - line * s->width;
+    if (n == 4 && start + 4 <= s->width) { /* in one line */
+        bool turned = (mirror & FBY_MIRROR_X) != 0;
+        line        = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - line : line;
+        start       = turned ? s->width - 4 - start : start;
+        quad        = fby_load_quad(
+                   image + ((uint64_t)line * s->width + start) * s->channels,
+                   s->channels, 4);
+        return turned ? fby_reverse_quad(quad, 4) : quad;
+    }
     FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
         uint32_t y = (first + i) / s->width;
@@ -386,40 +443,84 @@ FBY_BLOCK_INLINE bool fby_quads_are_whole(
                0;
 }
 
-/* Load four pixels of a raw image of the segment, those of the output's pixels
- * `start` to start + 3. */
-FBY_BLOCK_INLINE struct fby_quad fby_load_whole_quad(
-    const struct fby_segment *s, const uint8_t *arena, uint32_t image,
-    uint32_t start, uint32_t mirror)
+/* Four pixels of a raw image. */
+struct fby_raw_quad {
+    uint32_t image,
+        start;         /* start: the first pixel in the output image, counted
+                              from that of the segment */
+    uint32_t mirror;   /* FBY_MIRROR_X and _Y */
+    uint32_t words[3]; /* as loaded; of one channel [0] only */
+};
+
+/* The first of the four pixels in the raw image. */
+FBY_BLOCK_INLINE uint32_t fby_raw_quad_pixel(
+    const struct fby_segment *s, const struct fby_raw_quad *raw)
 {
-    uint32_t pixel = start;
-    if (mirror != 0) {
-        uint32_t y = start / s->width;
-        uint32_t x = start - y * s->width;
-        y     = (mirror & FBY_MIRROR_Y) != 0 ? s->pixels / s->width - 1 - y : y;
-        x     = (mirror & FBY_MIRROR_X) != 0 ? s->width - 4 - x : x;
-        pixel = y * s->width + x;
+    if (raw->mirror == 0) {
+        return raw->start;
     }
-    uint64_t        index = (uint64_t)image * s->pixels + pixel;
-    const uint32_t *words =
-        (const uint32_t *)(const void *)(arena + s->in + index * s->channels);
-    struct fby_quad quad = {{words[0], 0, 0, 0}};
-    if (s->channels == 3) {
-        quad = fby_deinterleave_3(words[0], words[1], words[2]);
-    }
-    return (mirror & FBY_MIRROR_X) != 0 ? fby_reverse_quad(quad, 4) : quad;
+    uint32_t y = raw->start / s->width;
+    uint32_t x = raw->start - y * s->width;
+    y = (raw->mirror & FBY_MIRROR_Y) != 0 ? s->pixels / s->width - 1 - y : y;
+    x = (raw->mirror & FBY_MIRROR_X) != 0 ? s->width - 4 - x : x;
+    return y * s->width + x;
 }
 
-/* Store four pixels from pixel `first` of an image of the output. */
+FBY_BLOCK_INLINE void fby_raw_quad_load(
+    const struct fby_segment *s, const uint8_t *arena, struct fby_raw_quad *raw)
+{
+    uint64_t index =
+        (uint64_t)raw->image * s->pixels + fby_raw_quad_pixel(s, raw);
+    const uint32_t *words =
+        (const uint32_t *)(const void *)(arena + s->in + index * s->channels);
+    bool three    = s->channels == 3;
+    raw->words[0] = words[0];
+    raw->words[1] = three ? words[1] : 0;
+    raw->words[2] = three ? words[2] : 0;
+}
+
+/* Reverse the order of four pixels of three channels, as loaded. */
+FBY_BLOCK_INLINE void fby_reverse_words_3(uint32_t words[3])
+{
+    uint32_t first  = fby_select_bytes(words[1], words[2], 0x2765);
+    uint32_t second = fby_select_bytes(
+        fby_select_bytes(words[0], words[1], 0x4307), words[2], 0x3240);
+    words[2] = fby_select_bytes(words[0], words[1], 0x2105);
+    words[1] = second;
+    words[0] = first;
+}
+
+/* The levels of a quad of `channels` that is loaded. It is mirrored before its
+ * channels are separated, so that the compiler can take them from the words. */
+FBY_BLOCK_INLINE struct fby_quad fby_raw_quad_levels(
+    const struct fby_raw_quad *raw, uint32_t channels)
+{
+    uint32_t        words[3] = {raw->words[0], raw->words[1], raw->words[2]};
+    bool            mirrored = (raw->mirror & FBY_MIRROR_X) != 0;
+    struct fby_quad quad     = {{0, 0, 0, 0}};
+    if (channels == 3) {
+        if (mirrored) {
+            fby_reverse_words_3(words);
+        }
+        return fby_deinterleave_3(words[0], words[1], words[2]);
+    }
+    quad.channel[0] = mirrored ? fby_reverse_4(words[0], 4) : words[0];
+    return quad;
+}
+
+/* Store four pixels from pixel `first` of an image of the output. `channels`
+ * and `type` are s->channels and s->to. */
 FBY_BLOCK_INLINE void fby_store_whole_quad(const struct fby_segment *s,
-    uint32_t type, const struct fby_quad *quad, uint32_t first, uint8_t *image)
+    uint32_t channels, uint32_t type, const struct fby_quad *quad,
+    uint32_t first, uint8_t *image)
 {
     uint32_t width = fby_width_of(type);
-    if (s->planar == 0 && s->channels == 3) {
+    if (s->planar == 0 && channels == 3) {
         fby_store_interleaved(
             s, type, quad, image + (uint64_t)first * width * 3);
     } else {
-        fby_store_planar(s, type, quad, image + (uint64_t)first * width);
+        fby_store_planar(
+            s, channels, type, quad, image + (uint64_t)first * width);
     }
 }
 

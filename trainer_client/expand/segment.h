@@ -50,7 +50,9 @@ enum fby_pass {
 enum {
     FBY_BLOCK_THREADS = 256,
     /* The work of one block, for the segment kinds named on the right. */
-    FBY_BLOCK_QUADS   = 4 * FBY_BLOCK_THREADS,  /* PIXELS: four pixels each */
+    FBY_THREAD_QUADS  = 4,
+    FBY_BLOCK_QUADS   = FBY_THREAD_QUADS * FBY_BLOCK_THREADS, /* PIXELS: four
+                                                    pixels each */
     FBY_BLOCK_VALUES  = 8 * FBY_BLOCK_THREADS,  /* VALUES, ONE_HOT, BITS,
                                                     PADDED, MIX, DENSE, COO,
                                                     POSITIONS, MASK */
@@ -63,7 +65,12 @@ enum {
     FBY_TILE_STRIDE   = FBY_TILE_COLUMNS + 8, /* bytes of an unpacked row */
     /* Bytes of the largest packed tile. Each of 3 planes has 512 bit widths of
      * 4 bits and 32 x 256 residues of 8 bits. */
-    FBY_TILE_PACKED    = 3 * (256 + 8192),
+    FBY_TILE_PACKED = 3 * (256 + 8192),
+    /* Where the packed tile was: of each of 32 runs of a row, a byte for each
+     * row of three planes. The stride is odd in words of 4 bytes, so that the
+     * words of 32 runs lie in 32 banks of shared memory. */
+    FBY_TILE_BEFORE_STRIDE = 3 * FBY_TILE_ROWS + 4,
+    FBY_TILE_BEFORE        = FBY_TILE_COLUMNS / 8 * FBY_TILE_BEFORE_STRIDE,
     FBY_TILE_READ_OVER = 16 /* zero bytes after a tile, for reads beyond it */
 };
 
@@ -149,14 +156,15 @@ struct fby_segment {
     float    offset[FBY_SEGMENT_FACTORS];
 };
 
-/* The head of the list, at a multiple of 16 bytes in the arena. */
+/* The head of the list, at a multiple of 16 bytes in the arena. After it come
+ * the table, then n_segments of struct fby_segment at a multiple of 8 bytes.
+ * Entry i of the table is the offset of the segment of block i from the head, in
+ * units of 8 bytes, as u32: a block finds its segment with one load. */
 struct fby_segment_list {
     uint32_t n_segments;
     uint32_t blocks[FBY_PASSES]; /* number of blocks of each pass */
     uint32_t shared; /* most bytes of shared memory that a block needs */
     uint32_t zero;   /* 0; makes the size of the head a multiple of 8 bytes */
-    /* After the head come n_segments of struct fby_segment, then the table. Its
-     * entry i is the number of the segment of block i, as u32. */
 };
 
 #endif

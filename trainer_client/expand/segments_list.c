@@ -98,11 +98,41 @@ void fby_segments_begin(
                                        sizeof(struct fby_segment_list));
 }
 
-uint64_t fby_segments_bytes(const struct fby_segments *self)
+/* The offset of the first segment from the head: after the table. */
+static uint64_t segments_offset(const struct fby_segments *self)
 {
     return sizeof(struct fby_segment_list) +
-           self->n * (uint64_t)sizeof(struct fby_segment) +
-           self->n_blocks * (uint64_t)sizeof(uint32_t);
+           (self->n_blocks + UINT64_C(1)) / 2 * 2 * sizeof(uint32_t);
+}
+
+uint64_t fby_segments_bytes(const struct fby_segments *self)
+{
+    return segments_offset(self) +
+           self->n * (uint64_t)sizeof(struct fby_segment);
+}
+
+/* Move the segments to make room for the table, whose size is known now. */
+static void move_segments(struct fby_segments *self)
+{
+    uint8_t *to = self->arena + self->list + segments_offset(self);
+    memmove(to, self->segments, self->n * sizeof(*self->segments));
+    self->segments = (struct fby_segment *)(void *)to;
+}
+
+static void write_table(const struct fby_segments *self, uint32_t *table)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        uint64_t offset =
+            segments_offset(self) + i * (uint64_t)sizeof(struct fby_segment);
+        uint32_t end = i + 1 < self->n ? self->segments[i + 1].first_block
+                                       : self->n_blocks;
+        for (uint32_t b = self->segments[i].first_block; b < end; b++) {
+            table[b] = (uint32_t)(offset / 8);
+        }
+    }
+    if (self->n_blocks % 2 != 0) {
+        table[self->n_blocks] = 0;
+    }
 }
 
 uint64_t fby_segments_finish(struct fby_segments *self)
@@ -112,15 +142,9 @@ uint64_t fby_segments_finish(struct fby_segments *self)
         .blocks     = {self->blocks[0], self->blocks[1], self->blocks[2]},
         .shared     = self->shared,
     };
-    /* the table of blocks follows the last segment */
-    uint32_t *segment_of_block = (uint32_t *)(void *)(self->segments + self->n);
-    memcpy(self->arena + self->list, &list, sizeof(list));
-    for (uint32_t i = 0; i < self->n; i++) {
-        uint32_t end = i + 1 < self->n ? self->segments[i + 1].first_block
-                                       : self->n_blocks;
-        for (uint32_t b = self->segments[i].first_block; b < end; b++) {
-            segment_of_block[b] = i;
-        }
-    }
+    uint8_t *head = self->arena + self->list;
+    move_segments(self);
+    memcpy(head, &list, sizeof(list));
+    write_table(self, (uint32_t *)(void *)(head + sizeof(list)));
     return self->list + fby_segments_bytes(self);
 }

@@ -61,8 +61,8 @@ void fby_segments_reserve_shared(struct fby_segments *self, uint32_t bytes);
 /* The bytes of the list with the segments added so far. */
 uint64_t fby_segments_bytes(const struct fby_segments *self);
 
-/* Complete the list. Returns the number of bytes that the arena has in use, the
- * list included. */
+/* Complete the list. This moves its segments. Returns the number of bytes that
+ * the arena has in use, the list included. */
 uint64_t fby_segments_finish(struct fby_segments *self);
 
 #endif

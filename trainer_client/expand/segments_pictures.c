@@ -76,6 +76,14 @@ static uint32_t largest_tile_bytes(const uint8_t *payload, uint32_t tiles)
     return (uint32_t)(largest < FBY_TILE_PACKED ? largest : FBY_TILE_PACKED);
 }
 
+/* The bytes after the unpacked planes: of the largest packed tile with zeros at
+ * its end, and later of the sums before runs. */
+static uint32_t packed_tile_bytes(const uint8_t *payload, uint32_t tiles)
+{
+    uint32_t bytes = largest_tile_bytes(payload, tiles) + FBY_TILE_READ_OVER;
+    return bytes > FBY_TILE_BEFORE ? bytes : (uint32_t)FBY_TILE_BEFORE;
+}
+
 static void append_tiles(struct fby_segments *self, struct fby_segment segment,
     const struct fby_piece *piece, uint32_t images)
 {
@@ -93,8 +101,7 @@ static void append_tiles(struct fby_segments *self, struct fby_segment segment,
     if (self->segments != NULL && piece->packed) {
         fby_segments_reserve_shared(
             self, unpacked_bytes +
-                      largest_tile_bytes(self->arena + piece->at, segment.n) +
-                      FBY_TILE_READ_OVER);
+                      packed_tile_bytes(self->arena + piece->at, segment.n));
     }
 }
 

@@ -9,8 +9,9 @@
  *     unpack    each thread finds the offsets of its groups, extracts their
  *               residues, and replaces each residue by the prefix sum within
  *               its run
- *     rows      each thread continues the prefix sums along one row
- *     columns   each thread adds up the values down four columns
+ *     rows      each thread adds up the runs before each run of one row
+ *     columns   each thread adds these sums to the values of eight columns, and
+ *               adds up the values down each
  *     store     each thread joins the channels of four pixels and stores them
  * In yuv420 the planes of Cb and Cr are half as wide and high, and the store
  * upsamples them (yuv.h). Raw planes skip the steps from sums to columns. Each
@@ -44,16 +45,13 @@ struct fby_tile {
     uint32_t              mirror; /* FBY_MIRROR_X and _Y of the picture */
     uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
+    uint32_t              row_quads;      /* (width + 3) / 4 */
+    uint32_t              row_reciprocal; /* of row_quads, times 2^20, rounded
+                                             up */
     struct fby_tile_plane plane[3];
-    uint16_t sums[FBY_TILE_SUMS]; /* of 16 bit widths each, of one plane */
+    uint32_t sums[FBY_TILE_SUMS / 4]; /* of 16 bit widths each, of one plane,
+                                         four in each word, at most 240 */
 };
-
-/* The height of a plane, rounded up to an even number of rows. */
-FBY_BLOCK_INLINE uint32_t fby_tile_padded_height(
-    const struct fby_tile *tile, uint32_t plane)
-{
-    return (tile->plane[plane].height + 1) / 2 * 2;
-}
 
 /* ---- geometry ------------------------------------------------------------ */
 
@@ -89,14 +87,16 @@ FBY_BLOCK_INLINE void fby_tile_init(const struct fby_segment *s,
     if (thread > 0) {
         return;
     }
-    uint32_t n_across = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
-    uint32_t n_down   = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
-    tile->x           = number % n_across * FBY_TILE_COLUMNS;
-    tile->y           = number / n_across % n_down * FBY_TILE_ROWS;
-    tile->image       = number / n_across / n_down;
-    tile->mirror      = fby_mirror_bits(s, arena, tile->image);
-    tile->width       = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
-    tile->height      = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
+    uint32_t n_across    = (s->width + FBY_TILE_COLUMNS - 1) / FBY_TILE_COLUMNS;
+    uint32_t n_down      = (s->lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS;
+    tile->x              = number % n_across * FBY_TILE_COLUMNS;
+    tile->y              = number / n_across % n_down * FBY_TILE_ROWS;
+    tile->image          = number / n_across / n_down;
+    tile->mirror         = fby_mirror_bits(s, arena, tile->image);
+    tile->width          = fby_min(s->width - tile->x, FBY_TILE_COLUMNS);
+    tile->height         = fby_min(s->lines - tile->y, FBY_TILE_ROWS);
+    tile->row_quads      = (tile->width + 3) / 4;
+    tile->row_reciprocal = (1U << 20) / tile->row_quads + 1;
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < 3; p++) {
         bool half = s->yuv420 != 0 && p > 0;
@@ -126,28 +126,12 @@ FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     }
 }
 
-/* 64 bits as two words, since a GPU computes with 32 bits. */
-struct fby_bits_64 {
-    uint32_t low, high;
-};
-
-/* The lower word of `bits` shifted right by `shift`, 0 to 32. */
-FBY_BLOCK_INLINE uint32_t fby_shift_right(
-    struct fby_bits_64 bits, uint32_t shift)
-{
-#ifdef __CUDACC__
-    return __funnelshift_rc(bits.low, bits.high, shift);
-#else
-    return (uint32_t)((bits.low | (uint64_t)bits.high << 32) >> shift);
-#endif
-}
-
 /* Load 64 bits from byte `offset` of the packed tile, or from its end if the
  * offset is larger. The 64 bits lie in three words. */
 FBY_BLOCK_INLINE struct fby_bits_64 fby_tile_load_64(
-    const struct fby_tile *tile, const uint32_t *packed, uint32_t offset)
+    const uint32_t *packed, uint32_t packed_bytes, uint32_t offset)
 {
-    uint32_t                 begin = fby_min(offset, tile->packed_bytes);
+    uint32_t                 begin = fby_min(offset, packed_bytes);
     const uint32_t          *from  = packed + begin / 4;
     uint32_t                 shift = begin % 4 * 8;
     const struct fby_bits_64 low   = {from[0], from[1]};
@@ -178,12 +162,29 @@ FBY_BLOCK_INLINE void fby_tile_sum_widths(struct fby_tile *tile,
     uint32_t first  = FBY_GROUPS_PER_SUM * thread;
     uint32_t groups = tile->plane[plane].groups;
     if (thread < FBY_TILE_SUMS) {
-        uint32_t n         = groups > first ? fby_min(groups - first, 16) : 0;
-        tile->sums[thread] = (uint16_t)fby_sum_widths(
-            fby_tile_load_64(
-                tile, packed, tile->plane[plane].offset + 8 * thread),
-            n);
+        uint32_t n = groups > first ? fby_min(groups - first, 16) : 0;
+        ((uint8_t *)tile->sums)[thread] =
+            (uint8_t)fby_sum_widths(fby_tile_load_64(packed, tile->packed_bytes,
+                                        tile->plane[plane].offset + 8 * thread),
+                n);
     }
+}
+
+/* The sum of `before` and the lowest `n` of four bytes. For n above 4, of all
+ * four; below 0, of none. */
+FBY_BLOCK_INLINE uint32_t fby_add_bytes(
+    uint32_t bytes, int32_t n, uint32_t before)
+{
+    uint32_t left = n < 0 ? 0 : fby_min((uint32_t)n, 4);
+#ifdef __CUDACC__
+    const struct fby_bits_64 ones = {0x01010101U, 0};
+    return __dp4a(bytes, fby_shift_right(ones, 32 - 8 * left), before);
+#else
+    for (uint32_t i = 0; i < left; i++) {
+        before += bytes >> (8 * i) & 0xff;
+    }
+    return before;
+#endif
 }
 
 /* Set before[] of the plane, where its groups are, and where the next plane is:
@@ -197,16 +198,17 @@ FBY_BLOCK_INLINE void fby_tile_set_offsets(
     if (thread >= FBY_TILE_SUMS) {
         return;
     }
-    FBY_NO_UNROLL
-    for (uint32_t i = 0; i < thread; i++) {
-        sum += tile->sums[i];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < FBY_TILE_SUMS / 4; i++) {
+        sum = fby_add_bytes(tile->sums[i], (int32_t)(thread - 4 * i), sum);
     }
     p->before[thread] = (uint16_t)sum;
     if (thread == FBY_TILE_SUMS - 1) {
         p->groups_at = p->offset + (p->groups + 7) / 8 * 4;
         if (plane < 2) {
             tile->plane[plane + 1].offset =
-                p->groups_at + 2 * (sum + tile->sums[thread]);
+                p->groups_at +
+                2 * (sum + (tile->sums[FBY_TILE_SUMS / 4 - 1] >> 24));
         }
     }
 }
@@ -227,14 +229,33 @@ FBY_BLOCK_INLINE uint32_t fby_zigzag_decode_4(uint32_t zigzag)
     return (zigzag >> 1 & 0x7f7f7f7fU) ^ (zigzag & 0x01010101U) * 0xff;
 }
 
-/* Spread the four lowest fields of `bits` bits, 0 to 8, to bytes: first to two
- * halves with two fields each. */
-FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, uint32_t bits)
+/* What spreads fields of some bits, 0 to 8, to bytes. */
+struct fby_spread {
+    uint32_t bits;
+    uint32_t four;        /* ones in the bits of four fields */
+    uint32_t second;      /* ones in a field of each half */
+    uint32_t to_16, to_8; /* factors: 2^16 - 2^(2 bits), 2^8 - 2^bits */
+};
+
+FBY_BLOCK_INLINE struct fby_spread fby_spread_of(uint32_t bits)
 {
-    uint32_t half   = (1U << (2 * bits)) - 1;
-    uint32_t field  = ((1U << bits) - 1) * 0x00010001U;
-    uint32_t halves = (packed & half) | (packed >> (2 * bits) & half) << 16;
-    return (halves & field) | (halves >> bits & field) << 8;
+    const struct fby_bits_64 ones   = {UINT32_MAX, 0};
+    struct fby_spread        spread = {bits, 0, 0, 0, 0};
+    spread.four                     = fby_shift_right(ones, 32 - 4 * bits);
+    spread.second                   = ((1U << bits) - 1) * 0x00010001U;
+    spread.to_16                    = (1U << 16) - (1U << (2 * bits));
+    spread.to_8                     = (1U << 8) - (1U << bits);
+    return spread;
+}
+
+/* Spread the four lowest fields to bytes: first the upper two to the upper
+ * half, then the upper one of each half. A field h at bit n moves to bit m if h
+ * times 2^m - 2^n is added. */
+FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, struct fby_spread by)
+{
+    uint32_t fields = packed & by.four;
+    uint32_t halves = fields + (fields >> (2 * by.bits)) * by.to_16;
+    return halves + (halves >> by.bits & by.second) * by.to_8;
 }
 
 /* Replace each byte by the sum of itself, all lower bytes and `before`, modulo
@@ -269,37 +290,79 @@ FBY_BLOCK_INLINE uint8_t *fby_tile_row(
 /* Unpack a run of eight fields, and write their prefix sums to `to`, which is a
  * multiple of 8. */
 FBY_BLOCK_INLINE void fby_tile_write_run(
-    struct fby_bits_64 packed, uint32_t bits, uint8_t *to)
+    struct fby_bits_64 packed, struct fby_spread by, uint8_t *to)
 {
     uint32_t sum    = 0;
-    uint32_t fourth = fby_shift_right(packed, 4 * bits); /* and later fields */
+    uint32_t fourth = fby_shift_right(packed, 4 * by.bits); /* and later ones */
     uint32_t low    = fby_prefix_sum_4(
-           fby_zigzag_decode_4(fby_spread_4(packed.low, bits)), 0, &sum);
+           fby_zigzag_decode_4(fby_spread_4(packed.low, by)), 0, &sum);
     uint32_t high = fby_prefix_sum_4(
-        fby_zigzag_decode_4(fby_spread_4(fourth, bits)), sum, &sum);
+        fby_zigzag_decode_4(fby_spread_4(fourth, by)), sum, &sum);
     *(uint64_t *)(void *)to = low | (uint64_t)high << 32;
 }
 
-/* Unpack group `g`. A group of bit width w takes 2 w bytes, which are two runs.
- * The groups follow the widths of the plane without gaps. */
-FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile *tile,
-    const uint32_t *packed, uint32_t plane, uint32_t g, uint8_t *unpacked)
+/* What the groups of a plane need: a copy of its numbers, since the compiler
+ * would load them again after each store. */
+struct fby_tile_groups {
+    const uint32_t *packed;
+    uint32_t        packed_bytes;
+    uint32_t        offset, groups_at, groups, groups_per_row, reciprocal;
+    const uint16_t *before;
+    uint8_t        *unpacked; /* the first row of the plane */
+};
+
+FBY_BLOCK_INLINE struct fby_tile_groups fby_tile_groups_of(
+    const struct fby_tile *tile, const uint32_t *packed, uint32_t plane,
+    uint8_t *unpacked)
 {
     const struct fby_tile_plane *p = &tile->plane[plane];
-    uint32_t                     i = g / FBY_GROUPS_PER_SUM;
-    uint32_t                     n = g % FBY_GROUPS_PER_SUM;
-    struct fby_bits_64           widths =
-        fby_tile_load_64(tile, packed, p->offset + 8 * i);
-    uint32_t bits =
-        fby_min((n < 8 ? widths.low : widths.high) >> (4 * (n % 8)) & 15, 8);
-    uint32_t offset =
-        p->groups_at + 2 * (p->before[i] + fby_sum_widths(widths, n));
-    uint32_t pair = g * p->reciprocal >> 16; /* of rows */
-    uint8_t *to   = fby_tile_row(unpacked, plane, 2 * pair) +
-                  (size_t)8 * (g - pair * p->groups_per_row);
-    fby_tile_write_run(fby_tile_load_64(tile, packed, offset), bits, to);
-    fby_tile_write_run(fby_tile_load_64(tile, packed, offset + bits), bits,
+    struct fby_tile_groups       groups;
+    groups.packed         = packed;
+    groups.packed_bytes   = tile->packed_bytes;
+    groups.offset         = p->offset;
+    groups.groups_at      = p->groups_at;
+    groups.groups         = p->groups;
+    groups.groups_per_row = p->groups_per_row;
+    groups.reciprocal     = p->reciprocal;
+    groups.before         = p->before;
+    groups.unpacked       = fby_tile_row(unpacked, plane, 0);
+    return groups;
+}
+
+/* Unpack group `g`, of width `bits` and at byte `offset`: two runs of `bits`
+ * bytes. */
+FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile_groups *of,
+    uint32_t g, uint32_t bits, uint32_t offset)
+{
+    struct fby_spread by   = fby_spread_of(bits);
+    uint32_t          pair = g * of->reciprocal >> 16; /* of rows */
+    uint8_t          *to   = of->unpacked + (size_t)2 * FBY_TILE_STRIDE * pair +
+                  (size_t)8 * (g - pair * of->groups_per_row);
+    fby_tile_write_run(
+        fby_tile_load_64(of->packed, of->packed_bytes, offset), by, to);
+    fby_tile_write_run(
+        fby_tile_load_64(of->packed, of->packed_bytes, offset + bits), by,
         to + FBY_TILE_STRIDE);
+}
+
+/* Unpack groups `g`, which is even, and g + 1. A group of bit width w takes 2 w
+ * bytes. The groups follow the widths of the plane without gaps. */
+FBY_BLOCK_INLINE void fby_tile_unpack_two_groups(
+    const struct fby_tile_groups *of, uint32_t g)
+{
+    uint32_t           i = g / FBY_GROUPS_PER_SUM;
+    uint32_t           n = g % FBY_GROUPS_PER_SUM;
+    struct fby_bits_64 widths =
+        fby_tile_load_64(of->packed, of->packed_bytes, of->offset + 8 * i);
+    uint32_t word  = (n < 8 ? widths.low : widths.high) >> (4 * (n % 8));
+    uint32_t first = word & 15; /* above 8 only in a damaged tile */
+    uint32_t offset =
+        of->groups_at + 2 * (of->before[i] + fby_sum_widths(widths, n));
+    fby_tile_unpack_group(of, g, fby_min(first, 8), offset);
+    if (g + 1 < of->groups) {
+        fby_tile_unpack_group(
+            of, g + 1, fby_min(word >> 4 & 15, 8), offset + 2 * first);
+    }
 }
 
 FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
@@ -307,70 +370,117 @@ FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
 {
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < planes; p++) {
+        const struct fby_tile_groups of =
+            fby_tile_groups_of(tile, packed, p, unpacked);
         FBY_NO_UNROLL
-        for (uint32_t g = thread; g < tile->plane[p].groups;
-             g += FBY_BLOCK_THREADS) {
-            fby_tile_unpack_group(tile, packed, p, g, unpacked);
+        for (uint32_t g = 2 * thread; g < of.groups;
+             g += 2 * FBY_BLOCK_THREADS) {
+            fby_tile_unpack_two_groups(&of, g);
         }
     }
 }
 
 /* ---- sums along rows and columns ----------------------------------------- */
 
-/* Add the byte of *before, which is in each byte of it, to a run. Then set
- * *before to the last byte of the run. */
-FBY_BLOCK_INLINE void fby_tile_continue_run(uint64_t *run, uint32_t *before)
+/* The sums of the bytes of words: those of bytes 0 and 2, and of bytes 1 and 3,
+ * in 16 bits each. */
+struct fby_byte_sums {
+    uint32_t even, odd;
+};
+
+/* Byte `k` of a word, in both halves of the result. */
+FBY_BLOCK_INLINE uint32_t fby_byte_twice(uint32_t bytes, uint32_t k)
 {
-    uint64_t bytes = *run;
-    uint32_t low   = fby_add_4((uint32_t)bytes, *before);
-    uint32_t high  = fby_add_4((uint32_t)(bytes >> 32), *before);
-    *run           = low | (uint64_t)high << 32;
-    *before        = (high >> 24) * 0x01010101U;
+    return fby_select_bytes(bytes, 0, 0x4040 + 0x0101 * k);
 }
 
-/* Thread t handles row t % rows of plane t / rows: it adds the last sum of each
- * run to the next run. The first plane has the most rows. */
+/* Add the bytes of a word, and `twice` to each half. Returns the lowest 8 bits
+ * of the four sums. */
+FBY_BLOCK_INLINE uint32_t fby_sum_bytes(
+    struct fby_byte_sums *sums, uint32_t word, uint32_t twice)
+{
+    sums->even += fby_select_bytes(word, 0, 0x4240) + twice;
+    sums->odd += fby_select_bytes(word, 0, 0x4341) + twice;
+    return fby_select_bytes(sums->even, sums->odd, 0x6240);
+}
+
+/* Of four runs of a row from *run on: set *before of each to the sum of all
+ * runs before it, which is in *sum, and add the sum of the run, its last
+ * byte. */
+FBY_BLOCK_INLINE void fby_tile_sum_row_runs(
+    const uint8_t *run, uint8_t *before, uint32_t *sum)
+{
+    uint32_t last[4];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        last[i] = run[8 * i + 7];
+    }
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        before[(size_t)FBY_TILE_BEFORE_STRIDE * i] = (uint8_t)*sum;
+        *sum += last[i];
+    }
+}
+
+/* Thread t handles row t % 32 of plane t / 32: it finds for each run the sum of
+ * all runs before it. Of a run it reads one byte, so this is an eighth of the
+ * work of adding that sum to all bytes, which fby_tile_sum_columns does. */
 FBY_BLOCK_INLINE void fby_tile_sum_rows(const struct fby_tile *tile,
-    uint32_t planes, uint32_t thread, uint8_t *unpacked)
+    uint32_t planes, uint32_t thread, uint8_t *unpacked, uint8_t *before)
 {
-    uint32_t rows  = fby_tile_padded_height(tile, 0);
-    uint32_t plane = thread / rows;
-    if (plane >= planes ||
-        thread % rows >= fby_tile_padded_height(tile, plane)) {
+    uint32_t plane = thread / FBY_TILE_ROWS;
+    uint32_t sum   = 0;
+    if (plane >= planes) {
         return;
     }
-    uint64_t *run =
-        (uint64_t *)(void *)fby_tile_row(unpacked, plane, thread % rows);
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < tile->plane[plane].groups_per_row; i++) {
-        fby_tile_continue_run(&run[i], &before);
+    const uint8_t *row = fby_tile_row(unpacked, plane, thread % FBY_TILE_ROWS);
+    FBY_NO_UNROLL
+    for (uint32_t i = 0; i < tile->plane[plane].groups_per_row; i += 4) {
+        fby_tile_sum_row_runs(row + (size_t)8 * i,
+            before + (size_t)FBY_TILE_BEFORE_STRIDE * i + thread, &sum);
     }
 }
 
-/* Add the word above to a word, and set *above to the sum. */
-FBY_BLOCK_INLINE void fby_tile_continue_column(uint32_t *word, uint32_t *above)
+/* Replace the runs at `run` in four rows by the sums of their columns, sums[]
+ * included. The bytes of `before` are the sums of the rows before the runs. */
+FBY_BLOCK_INLINE void fby_tile_sum_column_runs(
+    uint8_t *run, uint32_t before, struct fby_byte_sums sums[2])
 {
-    *above = fby_add_4(*above, *word);
-    *word  = *above;
+    uint64_t rows[4];
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        rows[i] = *(uint64_t *)(void *)(run + (size_t)FBY_TILE_STRIDE * i);
+    }
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t twice = fby_byte_twice(before, i);
+        uint32_t low   = fby_sum_bytes(&sums[0], (uint32_t)rows[i], twice);
+        uint32_t high =
+            fby_sum_bytes(&sums[1], (uint32_t)(rows[i] >> 32), twice);
+        *(uint64_t *)(void *)(run + (size_t)FBY_TILE_STRIDE * i) =
+            low | (uint64_t)high << 32;
+    }
 }
 
-/* Thread t handles one word (four columns) of plane t / words: word t % words
- * of each row becomes the sum of that word in this row and all rows above. */
+/* Thread t handles run t % runs of plane t / runs, eight columns: its run of
+ * each row becomes the sum of the rows up to it. Rows up to a multiple of four
+ * are there, though they may be undefined. */
 FBY_BLOCK_INLINE void fby_tile_sum_columns(const struct fby_tile *tile,
-    uint32_t planes, uint32_t thread, uint8_t *unpacked)
+    uint32_t planes, uint32_t thread, uint8_t *unpacked, const uint8_t *before)
 {
-    uint32_t words = 2 * tile->plane[0].groups_per_row;
-    uint32_t plane = thread / words;
-    if (plane >= planes ||
-        thread % words >= 2 * tile->plane[plane].groups_per_row) {
+    struct fby_byte_sums sums[2] = {{0, 0}, {0, 0}};
+    uint32_t             plane   = thread * tile->plane[0].reciprocal >> 16;
+    uint32_t             run = thread - plane * tile->plane[0].groups_per_row;
+    if (plane >= planes || run >= tile->plane[plane].groups_per_row) {
         return;
     }
-    uint8_t *top =
-        fby_tile_row(unpacked, plane, 0) + (size_t)4 * (thread % words);
-    uint32_t above = 0;
-    for (uint32_t y = 0; y < tile->plane[plane].height; y++) {
-        fby_tile_continue_column(
-            (uint32_t *)(void *)(top + (size_t)y * FBY_TILE_STRIDE), &above);
+    uint8_t       *top    = fby_tile_row(unpacked, plane, 0) + (size_t)8 * run;
+    const uint8_t *of_run = before + (size_t)FBY_TILE_BEFORE_STRIDE * run +
+                            (size_t)FBY_TILE_ROWS * plane;
+    FBY_NO_UNROLL
+    for (uint32_t y = 0; y < tile->plane[plane].height; y += 4) {
+        fby_tile_sum_column_runs(top + (size_t)FBY_TILE_STRIDE * y,
+            *(const uint32_t *)(const void *)(of_run + y), sums);
     }
 }
 
@@ -489,17 +599,23 @@ FBY_BLOCK_INLINE uint32_t fby_tile_out_index(const struct fby_segment *s,
     return fby_first_out_pixel(s, tile->mirror) + line * s->width + column;
 }
 
-FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
-    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
-    uint8_t *out)
+/* The row of quad `i` of the tile. A tile has at most 2048 quads in rows of 64,
+ * for which the reciprocal is exact. */
+FBY_BLOCK_INLINE uint32_t fby_tile_quad_row(
+    const struct fby_tile *tile, uint32_t i)
 {
-    uint32_t row_quads = (tile->width + 3) / 4;
-    uint8_t *image     = out + s->out + tile->image * s->image_bytes;
+    return i * tile->row_reciprocal >> 20;
+}
+
+FBY_BLOCK_INLINE void fby_tile_store_any_quads(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *image)
+{
     FBY_NO_UNROLL
-    for (uint32_t i = thread; i < row_quads * tile->height;
+    for (uint32_t i = thread; i < tile->row_quads * tile->height;
          i += FBY_BLOCK_THREADS) {
-        uint32_t        y    = i / row_quads;
-        uint32_t        x    = i % row_quads * 4;
+        uint32_t        y    = fby_tile_quad_row(tile, i);
+        uint32_t        x    = 4 * (i - y * tile->row_quads);
         struct fby_quad quad = s->yuv420 != 0
                                    ? fby_tile_quad_yuv(tile, unpacked, x, y)
                                    : fby_tile_quad(s->channels, unpacked, x, y);
@@ -509,6 +625,50 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
         }
         fby_store_quad(
             s, &quad, fby_tile_out_index(s, tile, x, y, n), n, image);
+    }
+}
+
+/* The same for three channels and lines of whole quads (fby_quads_are_whole).
+ * `type` is s->to: as a constant, the compiler keeps only what it needs. */
+FBY_BLOCK_INLINE void fby_tile_store_whole_quads(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *image, uint32_t type)
+{
+    bool     mirror_x = (tile->mirror & FBY_MIRROR_X) != 0;
+    bool     mirror_y = (tile->mirror & FBY_MIRROR_Y) != 0;
+    uint32_t first    = fby_tile_out_index(s, tile, 0, 0, 4);
+    FBY_NO_UNROLL
+    for (uint32_t i = thread; i < tile->row_quads * tile->height;
+         i += FBY_BLOCK_THREADS) {
+        uint32_t        y    = fby_tile_quad_row(tile, i);
+        uint32_t        x    = 4 * (i - y * tile->row_quads);
+        uint32_t        down = y * s->width;
+        struct fby_quad quad = fby_tile_quad(3, unpacked, x, y);
+        if (mirror_x) {
+            quad = fby_reverse_quad(quad, 4);
+        }
+        fby_store_whole_quad(s, 3, type, &quad,
+            first + (mirror_y ? 0 - down : down) + (mirror_x ? 0 - x : x),
+            image);
+    }
+}
+
+FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t thread, uint8_t *unpacked,
+    uint8_t *out)
+{
+    uint8_t *image = out + s->out + tile->image * s->image_bytes;
+    if (s->yuv420 != 0 || s->channels != 3 || s->width % 4 != 0 ||
+        !fby_quads_are_whole(s, out + s->out)) {
+        fby_tile_store_any_quads(s, tile, thread, unpacked, image);
+    } else if (s->to == FBY_BF16) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_BF16);
+    } else if (s->to == FBY_F16) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_F16);
+    } else if (s->to == FBY_F32) {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, FBY_F32);
+    } else {
+        fby_tile_store_whole_quads(s, tile, thread, unpacked, image, s->to);
     }
 }
 
