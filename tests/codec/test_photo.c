@@ -218,6 +218,40 @@ static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
     fby_guarded_free(&back);
 }
 
+/* Rows of random bytes of a tile's width, each before a guard page. */
+static void fill_rows(struct fby_guarded rows[3])
+{
+    uint32_t state = 1;
+    for (int p = 0; p < 3; p++) {
+        rows[p] = fby_guarded_copy(NULL, FBY_PHOTO_TILE_W);
+        for (uint32_t x = 0; x < FBY_PHOTO_TILE_W; x++) {
+            rows[p].bytes[x] = (uint8_t)next(&state);
+        }
+    }
+}
+
+/* Pixels are streamed to both halves of a cache line. Nothing after a row is
+ * read, and nothing after the pixels is written. */
+static void rows_stream_alike(const struct photo_kernel *kernel, uint32_t width)
+{
+    uint8_t            right[3 * FBY_PHOTO_TILE_W];
+    size_t             size = 3 * (size_t)width;
+    struct fby_guarded back = fby_guarded_copy(NULL, size + PHOTO_STREAM_ALIGN);
+    struct fby_guarded rows[3];
+    fill_rows(rows);
+    uint8_t *const row[3] = {rows[0].bytes, rows[1].bytes, rows[2].bytes};
+    photo_portable.join(row, width, right);
+    for (size_t at = 0; at <= PHOTO_STREAM_ALIGN; at += PHOTO_STREAM_ALIGN) {
+        kernel->join_streaming(row, width, back.bytes + at);
+        kernel->fence();
+        assert_memory_equal(back.bytes + at, right, size);
+    }
+    for (int p = 0; p < 3; p++) {
+        fby_guarded_free(&rows[p]);
+    }
+    fby_guarded_free(&back);
+}
+
 static void every_kernel_makes_the_portable_ones_bytes(void **state)
 {
     (void)state;
@@ -228,6 +262,9 @@ static void every_kernel_makes_the_portable_ones_bytes(void **state)
             planes_pack_alike(kernel, size, (enum content)content);
         }
         rows_split_alike(kernel, width);
+        if (width % PHOTO_STREAM_ALIGN == 0) {
+            rows_stream_alike(kernel, width);
+        }
     }
 }
 
