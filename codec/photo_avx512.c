@@ -11,12 +11,18 @@
 
 #include "codec/photo_kernel.h"
 #include "codec/rgb_avx512.h"
+#include "common/rgb_avx2.h"
 
 enum { STEP = 64 /* bytes of a vector */ };
 
 static __m512i load(const void *in)
 {
     return _mm512_loadu_si512(in);
+}
+
+static __m256i load_half(const void *in)
+{
+    return _mm256_loadu_si256(in);
 }
 
 static void save(void *out, __m512i value)
@@ -82,20 +88,15 @@ static void stream(uint8_t *out, __m512i value)
     _mm512_stream_si512((void *)out, value);
 }
 
-static void stream_lower_half(uint8_t *out, __m512i value)
-{
-    _mm256_stream_si256((void *)out, _mm512_castsi512_si256(value));
-}
-
-/* Join 32 pixels from column `x` on to a 32-byte aligned address. */
+/* Join 32 pixels from column `x` on to a 32-byte aligned address. The row may
+ * end after them, so no whole vector is loaded. */
 static void join_half_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
 {
-    struct rgb_64 p     = join_step(row, x);
-    __m512i       first = rgb_interleaved(p, 0);
-    stream_lower_half(pixels, first);
-    stream_lower_half(
-        pixels + STEP / 2, _mm512_shuffle_i64x2(first, first, 0xee));
-    stream_lower_half(pixels + STEP, rgb_interleaved(p, 1));
+    __m256i g = load_half(row[0] + x);
+    rgb_interleave_streaming(
+        (struct rgb_32){_mm256_add_epi8(load_half(row[1] + x), g), g,
+            _mm256_add_epi8(load_half(row[2] + x), g)},
+        pixels);
 }
 
 static void join_streaming(
@@ -345,11 +346,11 @@ struct unpack_pair {
 static const struct unpack_pair unpack_pairs[] = BY_PAIR(UNPACK_PAIR);
 static const uint8_t            pair_bytes[]   = BY_PAIR(PAIR_BYTES);
 
-/* The vector of two halves of any addresses. */
+/* The vector of these two halves, which need no alignment. */
 static __m512i load_halves(const void *lower, const void *upper)
 {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256(lower)),
-        _mm256_loadu_si256(upper), 1);
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(load_half(lower)), load_half(upper), 1);
 }
 
 /* What is left of two packed rows. */
