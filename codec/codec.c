@@ -207,7 +207,7 @@ static fby_err decode_store(const struct fby_codec_job *job,
     if (payload.size != raw_size) {
         return FBY_PROTO;
     }
-    if (job->is_streamed && job->coding.filter == FBY_FILTER_NONE) {
+    if (job->bypass_cache && job->coding.filter == FBY_FILTER_NONE) {
         fby_stream_copy(raw, payload.data, raw_size);
         return FBY_OK;
     }
@@ -271,7 +271,7 @@ static fby_err decode_pack(const struct fby_codec_job *job,
             !fby_photo_is_valid(&pictures, payload.data, payload.size))) {
         return FBY_PROTO;
     }
-    if (job->is_streamed) {
+    if (job->bypass_cache) {
         fby_photo_stream_valid(
             &pictures, payload.data, payload.size, raw, job->scratch->block);
     } else {

@@ -45,7 +45,7 @@ struct fby_codec_job { /* how to encode or decode one payload */
                       so the codec pack does not check it again */
     /* Decoding: nothing reads the raw bytes soon, so pictures and stored bytes go
      * past the cache where possible. */
-    bool is_streamed;
+    bool bypass_cache;
 };
 
 /* The output capacity in bytes that encoding `raw_size` bytes needs. It is at

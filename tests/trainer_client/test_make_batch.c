@@ -24,7 +24,7 @@ static fby_err note_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes)
 {
     (void)payload, (void)out, (void)raw_bytes;
-    if (job->is_streamed) {
+    if (job->bypass_cache) {
         n_streamed++;
     } else {
         n_cached++;

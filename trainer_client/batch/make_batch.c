@@ -82,7 +82,7 @@ static fby_err write_direct_field(const struct fby_batch_job *job,
     uint8_t *out = job->input->batch->memory + setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
         struct chunk_source source = find_chunk(job, field, i);
-        source.codec_job.is_streamed =
+        source.codec_job.bypass_cache =
             source.span.raw_bytes >= STREAMED_BYTES &&
             !is_read_again(setup, plan);
         if (setup->device->decode(&source.codec_job, source.bytes,
