@@ -43,8 +43,8 @@ struct fby_codec_job { /* how to encode or decode one payload */
     struct fby_codec_scratch *scratch;
     bool is_valid; /* decoding: fby_codec_can_decode has accepted the payload,
                       so the codec pack does not check it again */
-    /* Decoding: nothing reads the raw bytes soon, so pictures and stored bytes go
-     * past the cache where possible. */
+    /* Decoding: no thread reads the raw bytes soon, so pictures and stored
+     * bytes go past the cache where possible. */
     bool bypass_cache;
 };
 

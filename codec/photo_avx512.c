@@ -353,14 +353,15 @@ static __m512i load_halves(const void *lower, const void *upper)
         _mm512_castsi256_si512(load_half(lower)), load_half(upper), 1);
 }
 
-/* What is left of two packed rows. */
+/* A position in two packed rows. */
 struct packed_rows {
     const uint8_t *at;
     /* Each u32 has the sum of all residues of its row before `at`. */
-    __m512i left;
+    __m512i sums_before;
 };
 
-/* Unpack the residues of the next four groups, of two pairs of bit widths. */
+/* Unpack the residues of the next four groups. `widths` has their packed bit
+ * widths: two pairs. */
 static inline __m512i unpack_residues(struct packed_rows *in, uint32_t widths)
 {
     const struct unpack_pair *lower = &unpack_pairs[widths & 255];
@@ -386,8 +387,8 @@ static __m512i prefix_sums(__m512i v)
     return _mm512_add_epi8(v, _mm512_slli_epi64(v, 32));
 }
 
-/* The sum of all residues to the left of each group, in each byte of its row. The
- * residues of the groups themselves, `v`, are added to in->left. */
+/* The sum of all residues to the left of each group, in each byte of its row.
+ * The residues of the groups themselves, `v`, are added to in->sums_before. */
 static inline __m512i left_sums(struct packed_rows *in, __m512i v)
 {
     /* Each u32 gets the four sums of its row; byte g is that of group g. The
@@ -401,8 +402,9 @@ static inline __m512i left_sums(struct packed_rows *in, __m512i v)
         _mm512_set4_epi64(0x0808080808080808, 0, 0x0808080808080808, 0);
     __m512i sums = _mm512_permutexvar_epi8(
         by_row, _mm512_sad_epu8(v, _mm512_setzero_si512()));
-    __m512i left = _mm512_dpbusd_epi32(in->left, sums, before);
-    in->left     = _mm512_dpbusd_epi32(in->left, sums, _mm512_set1_epi8(1));
+    __m512i left = _mm512_dpbusd_epi32(in->sums_before, sums, before);
+    in->sums_before =
+        _mm512_dpbusd_epi32(in->sums_before, sums, _mm512_set1_epi8(1));
     return _mm512_shuffle_epi8(left, first_byte);
 }
 
@@ -413,8 +415,8 @@ static inline __m512i unpack_four(struct packed_rows *in, uint32_t widths)
     return _mm512_add_epi8(left_sums(in, v), prefix_sums(v));
 }
 
-/* Write the values of two rows of eight groups, the upper one at `row`: the sums
- * of their residues plus the row above. */
+/* Write the values of two rows of eight groups, the upper one at `row`: the
+ * sums of their residues plus the row above. */
 static inline void write_values(
     __m512i groups_0_3, __m512i groups_4_7, uint8_t *row)
 {
@@ -437,8 +439,9 @@ static uint32_t widths_at(const uint8_t *at, uint32_t shift)
     return (uint32_t)(widths >> shift);
 }
 
-/* Unpack two rows of `groups` groups to `row` and the row after it. Their packed
- * bit widths begin at bit `shift` of *widths. Returns the end of the groups. */
+/* Unpack two rows of `groups` groups to `row` and the row after it. Their
+ * packed bit widths begin at bit `shift` of *widths. Returns the end of the
+ * groups. */
 static inline const uint8_t *unpack_rows(const uint8_t *packed,
     const uint8_t *widths, uint32_t shift, uint32_t groups, uint8_t *row)
 {
@@ -448,7 +451,9 @@ static inline const uint8_t *unpack_rows(const uint8_t *packed,
         __m512i  first = unpack_four(&in, eight & 0xffff);
         write_values(first, unpack_four(&in, eight >> 16), row);
     }
-    if (groups > 0) { /* groups after the row's end have bit width 0 here */
+    if (groups > 0) {
+        /* Groups after the row's end have bit width 0 here. Of four groups or
+         * fewer, the values of `second` are not used. */
         uint32_t eight  = widths_at(widths, shift) & ((1U << 4 * groups) - 1);
         __m512i  first  = unpack_four(&in, eight & 0xffff);
         __m512i  second = groups > 4 ? unpack_four(&in, eight >> 16) : first;

@@ -20,7 +20,7 @@
 
 enum {
     PHOTO_BORDER       = 32, /* bytes before each row, which align it; kernels
-                              read only the last of them */
+                                read only the last of them */
     PHOTO_STRIDE       = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS   = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
     PHOTO_GROUP_MAX    = 16, /* most bytes of a packed group */
@@ -114,7 +114,8 @@ struct photo_kernel {
 
     /* Unpack the plane at `in`, which measure() accepted. Returns the size of
      * the packed plane in bytes; up to PHOTO_OVERRUN bytes after it may be
-     * read. */
+     * read. Each row, and with an odd height the row after the last one, may be
+     * overwritten up to the next multiple of 64 values. */
     size_t (*unpack)(
         struct photo_size size, const uint8_t *in, struct photo_plane *plane);
 

@@ -6,11 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copy `size` bytes that no thread reads soon. Streaming stores neither load the
- * old content of `out` nor evict other data from the cache, and so cost less
- * than memcpy(), whose own threshold for them is most of the last cache. Other
- * threads see the copy after any later store of this thread. The buffers must
- * not overlap. */
+/* Copy `size` bytes that no thread reads soon. The buffers must not overlap. As
+ * after memcpy(), a lock or a release store publishes the copy to other
+ * threads.
+ *
+ * Streaming stores neither load the old content of `out` nor evict other data
+ * from the cache. memcpy() uses them only for copies as large as most of the
+ * last-level cache. */
 void fby_stream_copy(uint8_t *out, const uint8_t *in, size_t size);
 
 #endif

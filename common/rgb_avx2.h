@@ -86,8 +86,8 @@ static inline void rgb_save_half(uint8_t *out, __m128i value)
     _mm_storeu_si128((void *)out, value);
 }
 
-struct rgb_96_bytes { /* 32 interleaved pixels: the low halves, then the high */
-    __m256i halves[3];
+struct rgb_96_bytes {  /* 32 interleaved pixels */
+    __m256i halves[3]; /* the three low halves, then the three high halves */
 };
 
 static inline struct rgb_96_bytes rgb_interleaved_halves(struct rgb_32 v)

@@ -44,7 +44,7 @@ struct fby_device {
         void *const out[FBY_TENSORS], struct fby_error_detail *why);
 
     /* Decode a chunk of a field of FBY_EXPAND_COPY to `raw_bytes` bytes at
-     * `out`, which is in the tensor. fby_codec_check has accepted the chunk.
+     * `out`, which is in the tensor. fby_codec_can_decode has accepted it.
      * Thread: any.  Blocks: until the bytes are written.
      * Errors: FBY_PROTO */
     fby_err (*decode)(const struct fby_codec_job *job,

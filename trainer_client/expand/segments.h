@@ -4,7 +4,7 @@
  * Begin a list (segments_list.h), add each piece, pass by pass, and finish the
  * list. The arena then holds all that the GPU needs. A piece is contiguous
  * input in the arena: a chunk, or all rows of a field. It becomes one or more
- * segments. fby_codec_check has accepted packed pieces. Pure.
+ * segments. fby_codec_can_decode has accepted packed pieces. Pure.
  *
  * Files: segments.c           supported fields, and the size of a list
  *        segments_list.c      the list itself

@@ -16,7 +16,8 @@
  * In yuv420 the planes of Cb and Cr are half as wide and high, and the store
  * upsamples them (yuv.h). Raw planes skip the steps from sums to columns. Each
  * step is a C function with the number of the thread as a parameter. The CPU
- * has checked the input (fby_codec_check). Even so, no read leaves the tile. */
+ * has checked the input (fby_codec_can_decode). Even so, no read leaves the
+ * tile. */
 #ifndef FBY_CLIENT_EXPAND_TILE_H
 #define FBY_CLIENT_EXPAND_TILE_H
 
