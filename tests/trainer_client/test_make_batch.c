@@ -52,8 +52,8 @@ static void make(struct fby_setup *setup)
     free(batch);
 }
 
-/* The batch has large chunks of both fields. Its labels are checked, and digests
- * hash all fields. */
+/* The batch has large chunks of both fields. Its labels are checked, and
+ * digests hash all fields. */
 static void chunks_that_are_not_read_again_go_past_the_cache(void **state)
 {
     (void)state;
