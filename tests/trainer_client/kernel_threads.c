@@ -11,19 +11,22 @@
 #include "tests/trainer_client/kernel_run.h"
 
 enum { BLOCKS = 2 /* at a time */, MOST_BLOCKS = 10, LAUNCHES = 3 };
+enum { WARP_THREADS = 32, WARPS = FBY_BLOCK_THREADS / WARP_THREADS };
 
 static _Thread_local uint32_t           own_thread;
-static _Thread_local pthread_barrier_t *own_barrier;
+static _Thread_local pthread_barrier_t *own_barrier, *own_warp_barrier;
 /* NOLINTBEGIN(bugprone-macro-parentheses): the argument is declared */
 #define FBY_EACH_THREAD(t) \
     for (uint32_t t##_i = 0, t = own_thread; t##_i == 0; t##_i++)
 /* NOLINTEND(bugprone-macro-parentheses) */
-#define FBY_BARRIER() (void)pthread_barrier_wait(own_barrier)
+#define FBY_BARRIER()      (void)pthread_barrier_wait(own_barrier)
+#define FBY_WARP_BARRIER() (void)pthread_barrier_wait(own_warp_barrier)
 #include "trainer_client/expand/block.h"
 #include "trainer_client/gpu/pass_grid.h"
 
 struct team { /* the threads of a block */
     pthread_barrier_t       barrier;
+    pthread_barrier_t       warp_barriers[WARPS];
     struct fby_block_memory memory;
     struct fby_block_shared shared;
     enum fby_pass           pass;
@@ -42,6 +45,7 @@ static void *run_thread(void *opaque)
     struct team   *team = self->team;
     own_thread          = self->thread;
     own_barrier         = &team->barrier;
+    own_warp_barrier    = &team->warp_barriers[own_thread / WARP_THREADS];
     free(self);
     if (team->pass == FBY_PASS_EXPAND) {
         fby_block_run_expand(&team->memory, team->number);
@@ -67,6 +71,9 @@ static struct team *start_block(const struct kernel_run *run,
         .scratch =
             malloc(pass == FBY_PASS_EXPAND ? shared : sizeof(struct fby_pair))};
     (void)pthread_barrier_init(&team->barrier, NULL, FBY_BLOCK_THREADS);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        (void)pthread_barrier_init(&team->warp_barriers[w], NULL, WARP_THREADS);
+    }
     for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++) {
         struct member *member = malloc(sizeof(*member));
         *member               = (struct member){team, t};
@@ -83,6 +90,9 @@ static void end_block(struct team *team)
         (void)pthread_join(team->threads[t], NULL);
     }
     (void)pthread_barrier_destroy(&team->barrier);
+    for (uint32_t w = 0; w < WARPS; w++) {
+        (void)pthread_barrier_destroy(&team->warp_barriers[w]);
+    }
     free(team->memory.scratch);
     free(team);
 }
