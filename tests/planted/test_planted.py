@@ -123,10 +123,11 @@ class Trial(collections.namedtuple("Trial", "patch test build says")):
 
 def trials():
     for patch in sorted(HERE.glob("*.patch")):
-        found = re.findall(r"^Found by (\S+) in (\S+): (.+)$",
-                           patch.read_text(encoding="utf-8"), re.M)
-        if not found:
-            raise Failed(f"{patch.name}: no line 'Found by TEST in BUILD: '")
+        text = patch.read_text(encoding="utf-8")
+        found = re.findall(r"^Found by (\S+) in (\S+): (.+)$", text, re.M)
+        if not found or len(found) != text.count("Found by"):
+            raise Failed(f"{patch.name}: a line is not "
+                         "'Found by TEST in BUILD: OUTPUT'")
         for each in found:
             yield Trial(patch, *each)
 
