@@ -104,9 +104,10 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     memcpy(at, &list, sizeof(list));
     at += sizeof(list);
     uint32_t table_words = (list.blocks[0] + 1) / 2 * 2;
-    uint32_t eighths     = (sizeof(list) + 4 * table_words) / 8;
+    /* The offset of the segment, in units of 8 bytes. */
+    uint32_t segment_at = (sizeof(list) + 4 * table_words) / 8;
     for (uint32_t i = 0; i < table_words; i++, at += 4) {
-        memcpy(at, &eighths, 4);
+        memcpy(at, &segment_at, 4);
     }
     memcpy(at, &segment, sizeof(segment));
     at += sizeof(segment);

@@ -20,7 +20,7 @@ enum { GUARD = 64, PIECES = 1024 };
 /* How often a test repeats what it draws. With real threads (kernel_threads.c)
  * less often: ThreadSanitizer makes all launches slow, and without it
  * test_expand_block runs them. */
-static uint32_t times(uint32_t n)
+static uint32_t repeats(uint32_t n)
 {
 #ifdef FBY_TEST_FEWER
     n /= 10;
@@ -298,13 +298,13 @@ static void random_pictures(bool packed, uint32_t times)
 static void pictures_of_any_size_are_as_on_the_host(void **state)
 {
     (void)state;
-    random_pictures(false, times(150));
+    random_pictures(false, repeats(150));
 }
 
 static void packed_pictures_of_any_size_are_as_on_the_host(void **state)
 {
     (void)state;
-    random_pictures(true, times(150));
+    random_pictures(true, repeats(150));
 }
 
 static void parts_of_large_pictures_find_their_place(void **state)
@@ -366,7 +366,7 @@ static void planes_of_any_size_are_as_on_the_host(void **state)
     (void)state;
     static const enum fby_type types[] = {
         FBY_F32, FBY_BF16, FBY_F16, FBY_U8, FBY_I32};
-    for (uint32_t i = 0; i < times(150); i++) {
+    for (uint32_t i = 0; i < repeats(150); i++) {
         enum fby_type            to    = types[draw(5)];
         struct fby_field_content field = some_picture(3, to);
         field.as.rgb8.yuv420           = true;
@@ -406,7 +406,7 @@ static void a_damaged_payload_that_passes_the_check_is_as_on_the_host(
     struct fby_field_delivery   delivery = {
           .dtype = FBY_U8, .layout = FBY_LAYOUT_HWC};
     uint32_t passed = 0;
-    for (uint32_t i = 0; i < times(400); i++) {
+    for (uint32_t i = 0; i < repeats(400); i++) {
         struct trip t;
         begin(&t, &field, &delivery, 1);
         fill(t.raw, t.plan.raw_bytes, 1 + draw(7));
@@ -420,7 +420,7 @@ static void a_damaged_payload_that_passes_the_check_is_as_on_the_host(
         }
         end(&t);
     }
-    assert_in_range(passed, times(400) / 8, times(400));
+    assert_in_range(passed, repeats(400) / 8, repeats(400));
 }
 
 /* Nothing of the kind comes this far; should it, no read leaves its tile. */
@@ -430,7 +430,7 @@ static void garbage_leaves_no_buffer(void **state)
     struct fby_field_content  field    = picture(70, 270, 3);
     struct fby_field_delivery delivery = {
         .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};
-    for (uint32_t i = 0; i < times(100); i++) {
+    for (uint32_t i = 0; i < repeats(100); i++) {
         struct trip t;
         begin(&t, &field, &delivery, 2);
         fill(t.raw, 2 * t.plan.raw_bytes, 4);
@@ -477,7 +477,7 @@ static void arrays_are_cast_as_on_the_host(void **state)
 static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < times(60); i++) {
+    for (uint32_t i = 0; i < repeats(60); i++) {
         uint32_t channels = 1 + draw(i % 2 == 0 ? 6 : FBY_MAX_FACTORS);
         struct fby_field_content  field = array(FBY_U16, channels);
         struct trip               t;
@@ -540,7 +540,7 @@ static void nans_infinities_and_subnormals_are_scaled_as_on_the_host(
 {
     (void)state;
     static const enum fby_type floats[] = {FBY_F32, FBY_F16, FBY_BF16};
-    for (uint32_t i = 0; i < times(90); i++) {
+    for (uint32_t i = 0; i < repeats(90); i++) {
         go_edges(floats[i % 3], floats[i / 3 % 3], 1 + draw(6));
         go_edges(floats[i % 3], floats[draw(3)], 1 + draw(FBY_MAX_FACTORS));
     }
@@ -549,7 +549,7 @@ static void nans_infinities_and_subnormals_are_scaled_as_on_the_host(
 static void channels_of_arrays_come_apart_wherever_they_are_cut(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < times(90); i++) {
+    for (uint32_t i = 0; i < repeats(90); i++) {
         uint32_t                 depth = i % 3 == 0 ? 3 : 2 + draw(40);
         struct fby_field_content field = array(FBY_U16, depth);
         struct trip              t;
@@ -630,7 +630,7 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     (void)state;
     static const enum fby_type types[] = {
         FBY_U8, FBY_BOOL, FBY_F32, FBY_F16, FBY_BF16};
-    for (uint32_t i = 0; i < times(60); i++) {
+    for (uint32_t i = 0; i < repeats(60); i++) {
         uint32_t                  most  = i % 2 == 0 ? 10 : 20;
         uint32_t                  maps  = 1 + draw(most);
         uint32_t                  bytes = (maps + 7) / 8;
@@ -830,13 +830,13 @@ static void random_ops(bool yuv420, uint32_t times)
 static void ops_of_the_device_are_as_on_the_host(void **state)
 {
     (void)state;
-    random_ops(false, times(60));
+    random_ops(false, repeats(60));
 }
 
 static void ops_of_planes_are_as_on_the_host(void **state)
 {
     (void)state;
-    random_ops(true, times(90));
+    random_ops(true, repeats(90));
 }
 
 static void ops_find_pictures_that_come_in_parts(void **state)
@@ -888,7 +888,7 @@ static void go_mixed(enum fby_type to, uint32_t classes, uint32_t n)
 static void mixed_labels_are_as_on_the_host(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < times(30); i++) {
+    for (uint32_t i = 0; i < repeats(30); i++) {
         go_mixed(label_types[i % 3], 2 + draw(i % 2 == 0 ? 40 : 3000),
             1 + draw(OPS_ROWS));
     }
@@ -1126,7 +1126,7 @@ static void random_rows(enum fby_as as, uint32_t most, uint32_t rows)
 static void rows_of_any_length_are_as_on_the_host(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < times(150); i++) {
+    for (uint32_t i = 0; i < repeats(150); i++) {
         random_rows(FBY_AS_PADDED, 60, 1 + draw(700));
         random_rows(FBY_AS_RAGGED, 60, 1 + draw(700));
     }
@@ -1168,7 +1168,7 @@ static void random_sparse(enum fby_as as, struct fby_shape shape, uint32_t rows)
 static void sparse_rows_of_any_shape_are_as_on_the_host(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < times(60); i++) {
+    for (uint32_t i = 0; i < repeats(60); i++) {
         uint32_t rows = i % 4 == 0 ? 1 : 1 + draw(600);
         random_sparse(FBY_AS_DENSE, some_shape(1 + draw(4), 6), rows);
         random_sparse(FBY_AS_COO, some_shape(1 + draw(4), 20), rows);
@@ -1279,7 +1279,7 @@ static void documents_are_as_on_the_host(void **state)
     (void)state;
     static const enum fby_type masks[] = {
         FBY_BOOL, FBY_U8, FBY_F16, FBY_BF16, FBY_F32};
-    for (uint32_t i = 0; i < times(150); i++) {
+    for (uint32_t i = 0; i < repeats(150); i++) {
         go_documents(&(struct fby_field_delivery){
             .dtype = i % 2 == 0 ? FBY_I32 : FBY_I64, .as = FBY_AS_POSITIONS});
         go_documents(&(struct fby_field_delivery){

@@ -45,8 +45,9 @@
         FBY_BARRIER();       \
     } while (0)
 
-/* Run `work` in all threads. The next step reads only what threads of the same
- * warp wrote: a GPU waits for these 32. */
+/* Run `work` in all threads, and wait until the 32 threads of the own warp are
+ * done. Before the next FBY_BARRIER, no thread may read or overwrite what a
+ * thread of another warp writes or reads. */
 #define FBY_WARP_STEP(work)  \
     do {                     \
         FBY_LAST_STEP(work); \

@@ -19,8 +19,8 @@
 #define FBY_NO_UNROLL
 #endif
 
-/* On the host, end the program if an address is not a multiple of `bytes`: a GPU
- * would. (UBSan finds it only where a pointer has the type of the words.) */
+/* On the host, end the program if an address is not a multiple of `bytes`, as a
+ * GPU does. (UBSan finds it only where a pointer has the type of the words.) */
 FBY_BLOCK_INLINE void fby_require_aligned(const void *address, uint32_t bytes)
 {
 #ifdef __CUDACC__
@@ -401,13 +401,13 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
     uint32_t        line  = first / s->width;
     uint32_t        start = first - line * s->width;
     if (n == 4 && start + 4 <= s->width) { /* in one line */
-        bool turned = (mirror & FBY_MIRROR_X) != 0;
-        line        = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - line : line;
-        start       = turned ? s->width - 4 - start : start;
-        quad        = fby_load_quad(
-                   image + ((uint64_t)line * s->width + start) * s->channels,
-                   s->channels, 4);
-        return turned ? fby_reverse_quad(quad, 4) : quad;
+        bool mirrored = (mirror & FBY_MIRROR_X) != 0;
+        line          = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - line : line;
+        start         = mirrored ? s->width - 4 - start : start;
+        quad          = fby_load_quad(
+                     image + ((uint64_t)line * s->width + start) * s->channels,
+                     s->channels, 4);
+        return mirrored ? fby_reverse_quad(quad, 4) : quad;
     }
     FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
@@ -445,9 +445,9 @@ FBY_BLOCK_INLINE bool fby_quads_are_whole(
 
 /* Four pixels of a raw image. */
 struct fby_raw_quad {
-    uint32_t image,
-        start;         /* start: the first pixel in the output image, counted
-                              from that of the segment */
+    uint32_t image;
+    uint32_t start;    /* the first pixel in the output image, counted from the
+                          first one of the segment */
     uint32_t mirror;   /* FBY_MIRROR_X and _Y */
     uint32_t words[3]; /* as loaded; of one channel [0] only */
 };

@@ -66,9 +66,10 @@ enum {
     /* Bytes of the largest packed tile. Each of 3 planes has 512 bit widths of
      * 4 bits and 32 x 256 residues of 8 bits. */
     FBY_TILE_PACKED = 3 * (256 + 8192),
-    /* Where the packed tile was: of each of 32 runs of a row, a byte for each
-     * row of three planes. The stride is odd in words of 4 bytes, so that the
-     * words of 32 runs lie in 32 banks of shared memory. */
+    /* Bytes of the sums before runs, which replace the packed tile: for each of
+     * 32 runs of a row, one for each row of three planes. The stride is odd in
+     * words of 4 bytes, so that the words of 32 runs lie in 32 banks of shared
+     * memory. */
     FBY_TILE_BEFORE_STRIDE = 3 * FBY_TILE_ROWS + 4,
     FBY_TILE_BEFORE        = FBY_TILE_COLUMNS / 8 * FBY_TILE_BEFORE_STRIDE,
     FBY_TILE_READ_OVER = 16 /* zero bytes after a tile, for reads beyond it */
@@ -158,8 +159,8 @@ struct fby_segment {
 
 /* The head of the list, at a multiple of 16 bytes in the arena. After it come
  * the table, then n_segments of struct fby_segment at a multiple of 8 bytes.
- * Entry i of the table is the offset of the segment of block i from the head, in
- * units of 8 bytes, as u32: a block finds its segment with one load. */
+ * Entry i of the table is the offset from the head to the segment of block i,
+ * in units of 8 bytes, as u32: a block finds its segment with one load. */
 struct fby_segment_list {
     uint32_t n_segments;
     uint32_t blocks[FBY_PASSES]; /* number of blocks of each pass */

@@ -31,7 +31,7 @@ struct fby_tile_plane {
     uint32_t width, height;  /* values */
     uint32_t groups_per_row; /* groups side by side */
     uint32_t groups;
-    uint32_t reciprocal; /* of groups_per_row, times 2^16, rounded up */
+    uint32_t reciprocal; /* 2^16 / groups_per_row + 1 */
     uint32_t offset;     /* of the bit widths in the packed tile */
     uint32_t groups_at;  /* offset of the groups, which follow them */
     uint16_t before[FBY_TILE_SUMS]; /* sum of the widths of all groups before
@@ -47,8 +47,7 @@ struct fby_tile {
     uint64_t              packed_offset; /* of the packed tile in the arena */
     uint32_t              packed_bytes;
     uint32_t              row_quads;      /* (width + 3) / 4 */
-    uint32_t              row_reciprocal; /* of row_quads, times 2^20, rounded
-                                             up */
+    uint32_t              row_reciprocal; /* 2^20 / row_quads + 1 */
     struct fby_tile_plane plane[3];
     uint32_t sums[FBY_TILE_SUMS / 4]; /* of 16 bit widths each, of one plane,
                                          four in each word, at most 240 */

@@ -2,9 +2,9 @@
 /* pass_grid.h - the grid of blocks of each pass of a launch.
  *
  * A pass (enum fby_pass) has a kernel of its own. Blocks are numbered over all
- * passes, and a CUDA kernel counts its blocks from 0, so a kernel adds the number
- * of its first block. C and CUDA compile the same lines: cuda.cu launches by
- * them, and tests without a GPU run the blocks by them. Pure. */
+ * passes, and a CUDA kernel counts its blocks from 0, so a kernel adds the
+ * number of its first block. C and CUDA compile the same lines: cuda.cu and
+ * tests without a GPU launch blocks by them. Pure. */
 #ifndef FBY_CLIENT_GPU_PASS_GRID_H
 #define FBY_CLIENT_GPU_PASS_GRID_H
 
