@@ -56,7 +56,6 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_ops(&memory, first + blockIdx.x);
 }
 
-static_assert(sizeof(struct fby_segment) % 8 == 0, "all segments are aligned");
 static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
                       FBY_TILE_READ_OVER + sizeof(struct fby_block_shared) <=
                   FBY_CUDA_SHARED,
