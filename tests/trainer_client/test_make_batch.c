@@ -18,14 +18,14 @@ static const char pipeline_text[] =
 
 enum { LABEL, VALUES };
 
-static unsigned n_streamed, n_cached; /* chunks that were decoded */
+static unsigned n_bypassing, n_cached; /* chunks that were decoded */
 
 static fby_err note_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes)
 {
     (void)payload, (void)out, (void)raw_bytes;
     if (job->bypass_cache) {
-        n_streamed++;
+        n_bypassing++;
     } else {
         n_cached++;
     }
@@ -45,16 +45,16 @@ static void make(struct fby_setup *setup)
     const struct fby_batch_input input = {
         .batch = batch, .request_slot = &slot, .layout = &setup->layout};
     const struct fby_batch_job job = {.setup = setup, .input = &input};
-    n_streamed = n_cached = 0;
+    n_bypassing = n_cached = 0;
     assert_ok(fby_make_batch(&job, &why));
     fby_request_slot_fini(&slot, setup);
     free(batch->memory);
     free(batch);
 }
 
-/* The batch has large chunks of both fields. Its labels are checked, and
- * digests hash all fields. */
-static void chunks_that_are_not_read_again_go_past_the_cache(void **state)
+/* The tensor of `values` is larger than a cache, that of the labels is not.
+ * Digests read all values again. */
+static void large_tensors_that_are_not_read_again_bypass_the_cache(void **state)
 {
     (void)state;
     struct fby_error_detail why     = {""};
@@ -68,11 +68,11 @@ static void chunks_that_are_not_read_again_go_past_the_cache(void **state)
     device.decode                = note_decode;
     setup.device                 = &device;
     make(&setup);
-    assert_int_equal(n_streamed, setup.layout.fields[VALUES].n_chunks);
+    assert_int_equal(n_bypassing, setup.layout.fields[VALUES].n_chunks);
     assert_int_equal(n_cached, setup.layout.fields[LABEL].n_chunks);
     setup.digests = true;
     make(&setup);
-    assert_int_equal(n_streamed, 0);
+    assert_int_equal(n_bypassing, 0);
     setup.device = own;
     fby_setup_fini(&setup);
 }
@@ -80,7 +80,8 @@ static void chunks_that_are_not_read_again_go_past_the_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_that_are_not_read_again_go_past_the_cache),
+        cmocka_unit_test(
+            large_tensors_that_are_not_read_again_bypass_the_cache),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.make_batch", tests, NULL, NULL);

@@ -8,9 +8,6 @@
 #include "trainer_client/expand/host.h"
 #include "trainer_client/expand/ops_draw.h"
 
-/* Chunks of fewer raw bytes stay in the cache. */
-enum { STREAMED_BYTES = 64 << 10 };
-
 /* Returns the raw bytes of a field in the slot's memory. */
 static const uint8_t *raw_of(
     const struct fby_batch_input *input, uint32_t field)
@@ -66,14 +63,6 @@ static fby_err say_changed(const struct fby_expansion *plan, uint32_t chunk,
         plan->name, chunk);
 }
 
-/* True if the decode thread reads the values of a direct field again, to check
- * labels or to compute digests. */
-static bool is_read_again(
-    const struct fby_setup *setup, const struct fby_expansion *plan)
-{
-    return setup->digests || plan->classes > 0;
-}
-
 static fby_err write_direct_field(const struct fby_batch_job *job,
     uint32_t field, struct fby_error_detail *why)
 {
@@ -82,9 +71,8 @@ static fby_err write_direct_field(const struct fby_batch_job *job,
     uint8_t *out = job->input->batch->memory + setup->out_offset[field];
     for (uint32_t i = 0; i < job->input->layout->fields[field].n_chunks; i++) {
         struct chunk_source source = find_chunk(job, field, i);
-        source.codec_job.bypass_cache =
-            source.span.raw_bytes >= STREAMED_BYTES &&
-            !is_read_again(setup, plan);
+        /* Digests read the values again. */
+        source.codec_job.bypass_cache = plan->bypass_cache && !setup->digests;
         if (setup->device->decode(&source.codec_job, source.bytes,
                 out + source.span.raw_offset,
                 source.span.raw_bytes) != FBY_OK) {

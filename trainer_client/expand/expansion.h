@@ -63,8 +63,8 @@ struct fby_expansion {
     uint32_t             pixels; /* affine, planar, ops, bits: of a sample */
     uint32_t             plane;  /* affine, ops: values from one channel to the
                                       next in a planar output */
-    bool bypass_cache; /* affine: stores bypass the cache, so that they do not
-                          evict data that is still in use */
+    bool bypass_cache; /* copy, affine: stores bypass the cache, so that they do
+                          not evict data that is still in use */
     bool scaled;       /* arrays: scale[] and offset[] are applied */
     uint32_t      channels;  /* affine, ops: of a pixel. scaled: number
                                          of scales; 1: one for all values */
