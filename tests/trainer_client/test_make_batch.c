@@ -21,6 +21,7 @@ enum { LABEL, VALUES };
 static unsigned n_bypassing, n_cached; /* chunks that were decoded */
 
 static fby_err note_decode(const struct fby_codec_job *job,
+    /* NOLINTNEXTLINE(readability-non-const-parameter): the type of a device */
     struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes)
 {
     (void)payload, (void)out, (void)raw_bytes;

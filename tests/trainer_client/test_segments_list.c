@@ -82,8 +82,8 @@ static void the_table_names_the_segment_of_each_block(void **state)
         assert_ptr_equal((const uint8_t *)head + (size_t)8 * table[i],
             &list.segments[owners[i]]);
     }
-    assert_int_equal(end,
-        list.list + sizeof(*head) + 4 * 8 + 4 * sizeof(struct fby_segment));
+    assert_int_equal(end, list.list + sizeof(*head) + 8 * sizeof(*table) +
+                              4 * sizeof(struct fby_segment));
     free(arena);
 }
 

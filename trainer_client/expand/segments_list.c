@@ -7,7 +7,7 @@
 _Static_assert(sizeof(struct fby_segment_list) % 8 == 0 &&
                    sizeof(struct fby_segment) % 8 == 0,
     "the table counts offsets of segments in units of 8 bytes");
-_Static_assert(sizeof(struct fby_segment) <= 4 * FBY_BLOCK_THREADS,
+_Static_assert(sizeof(struct fby_segment) <= (size_t)4 * FBY_BLOCK_THREADS,
     "a block loads its segment with one word for each thread");
 
 uint64_t fby_segments_align_up(uint64_t size)
