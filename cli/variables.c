@@ -19,8 +19,8 @@ static const char *const others[] = {
 /* Variables of tests and of the build. They are known, so that no warning says
  * they are unknown, but they are not suggested for a misspelt name. */
 static const char *const of_tests[] = {"build", "cc", "fake-gpu", "golden",
-    "require-gpu", "sanitize", "seed", "test-cache", "test-long", "test-slow",
-    "test-soak-s", "torch-python", "wheel-cache"};
+    "require-gpu", "require-kit", "sanitize", "seed", "test-cache", "test-long",
+    "test-slow", "test-soak-s", "torch-python", "wheel-cache"};
 
 void fby_variable_name(const char *name, char out[FBY_VARIABLE_SIZE])
 {
