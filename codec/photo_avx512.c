@@ -305,8 +305,8 @@ static size_t pack(
 /* Constants that unpack two groups, for each pair of bit widths: a u64 for each
  * of their four rows. A row of bit width w has w bytes. */
 struct unpack_pair {
-    /* Where the bytes of a row are in a vector that has these two groups at the
-     * start of its lower or of its upper half. */
+    /* Shuffle indices that fetch the bytes of each row from a vector, if these
+     * two groups begin its lower half, or its upper half. */
     _Alignas(64) uint64_t in_lower[4];
     uint64_t in_upper[4];
     uint64_t first_bits[4]; /* number i of a row begins at bit w * i of it */

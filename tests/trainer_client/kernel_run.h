@@ -20,7 +20,7 @@ struct kernel_run {
     uint32_t kinds; /* of the segments, as bits 1 << enum fby_segment_kind */
 };
 
-/* What the upload launches for a list. */
+/* The launch that the upload makes of the list of a run. */
 static inline struct fby_cuda_launch kernel_run_launch(
     const struct kernel_run *run)
 {

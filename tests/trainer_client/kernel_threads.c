@@ -120,7 +120,8 @@ uint32_t __wrap_kernel_run_kinds(void);
 
 static uint32_t launches[FBY_SEGMENT_KINDS]; /* that have run with threads */
 
-/* Whether a launch of up to MOST_BLOCKS has a kind that is due. Count it. */
+/* True if a kind of segment in the list has not yet run LAUNCHES times with
+ * threads. Then this launch is counted for all its kinds. */
 static bool is_for_threads(const struct kernel_run *run)
 {
     uint32_t kinds = run->kinds;

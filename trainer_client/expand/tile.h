@@ -229,7 +229,8 @@ FBY_BLOCK_INLINE uint32_t fby_zigzag_decode_4(uint32_t zigzag)
     return (zigzag >> 1 & 0x7f7f7f7fU) ^ (zigzag & 0x01010101U) * 0xff;
 }
 
-/* What spreads fields of some bits, 0 to 8, to bytes. */
+/* Masks and factors that put each field of `bits` bits, 0 to 8, into a byte of
+ * its own. */
 struct fby_spread {
     uint32_t bits;
     uint32_t four;        /* ones in the bits of four fields */
@@ -251,11 +252,12 @@ FBY_BLOCK_INLINE struct fby_spread fby_spread_of(uint32_t bits)
 /* Spread the four lowest fields to bytes: first the upper two to the upper
  * half, then the upper one of each half. A field h at bit n moves to bit m if h
  * times 2^m - 2^n is added. */
-FBY_BLOCK_INLINE uint32_t fby_spread_4(uint32_t packed, struct fby_spread by)
+FBY_BLOCK_INLINE uint32_t fby_spread_4(
+    uint32_t packed, struct fby_spread spread)
 {
-    uint32_t fields = packed & by.four;
-    uint32_t halves = fields + (fields >> (2 * by.bits)) * by.to_16;
-    return halves + (halves >> by.bits & by.second) * by.to_8;
+    uint32_t fields = packed & spread.four;
+    uint32_t halves = fields + (fields >> (2 * spread.bits)) * spread.to_16;
+    return halves + (halves >> spread.bits & spread.second) * spread.to_8;
 }
 
 /* Replace each byte by the sum of itself, all lower bytes and `before`, modulo
@@ -290,19 +292,21 @@ FBY_BLOCK_INLINE uint8_t *fby_tile_row(
 /* Unpack a run of eight fields, and write their prefix sums to `to`, which is a
  * multiple of 8. */
 FBY_BLOCK_INLINE void fby_tile_write_run(
-    struct fby_bits_64 packed, struct fby_spread by, uint8_t *to)
+    struct fby_bits_64 packed, struct fby_spread spread, uint8_t *to)
 {
-    uint32_t sum    = 0;
-    uint32_t fourth = fby_shift_right(packed, 4 * by.bits); /* and later ones */
-    uint32_t low    = fby_prefix_sum_4(
-           fby_zigzag_decode_4(fby_spread_4(packed.low, by)), 0, &sum);
+    uint32_t sum = 0;
+    uint32_t fourth =
+        fby_shift_right(packed, 4 * spread.bits); /* and later ones */
+    uint32_t low = fby_prefix_sum_4(
+        fby_zigzag_decode_4(fby_spread_4(packed.low, spread)), 0, &sum);
     uint32_t high = fby_prefix_sum_4(
-        fby_zigzag_decode_4(fby_spread_4(fourth, by)), sum, &sum);
+        fby_zigzag_decode_4(fby_spread_4(fourth, spread)), sum, &sum);
     *(uint64_t *)(void *)to = low | (uint64_t)high << 32;
 }
 
-/* What the groups of a plane need: a copy of its numbers, since the compiler
- * would load them again after each store. */
+/* The numbers that unpacking the groups of a plane needs, copied to local
+ * variables: the compiler would load members of fby_tile again after each
+ * store. */
 struct fby_tile_groups {
     const uint32_t *packed;
     uint32_t        packed_bytes;
@@ -331,37 +335,38 @@ FBY_BLOCK_INLINE struct fby_tile_groups fby_tile_groups_of(
 
 /* Unpack group `g`, of width `bits` and at byte `offset`: two runs of `bits`
  * bytes. */
-FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile_groups *of,
+FBY_BLOCK_INLINE void fby_tile_unpack_group(const struct fby_tile_groups *plane,
     uint32_t g, uint32_t bits, uint32_t offset)
 {
-    struct fby_spread by   = fby_spread_of(bits);
-    uint32_t          pair = g * of->reciprocal >> 16; /* of rows */
-    uint8_t          *to   = of->unpacked + (size_t)2 * FBY_TILE_STRIDE * pair +
-                  (size_t)8 * (g - pair * of->groups_per_row);
+    struct fby_spread spread = fby_spread_of(bits);
+    uint32_t          pair   = g * plane->reciprocal >> 16; /* of rows */
+    uint8_t *to = plane->unpacked + (size_t)2 * FBY_TILE_STRIDE * pair +
+                  (size_t)8 * (g - pair * plane->groups_per_row);
     fby_tile_write_run(
-        fby_tile_load_64(of->packed, of->packed_bytes, offset), by, to);
+        fby_tile_load_64(plane->packed, plane->packed_bytes, offset), spread,
+        to);
     fby_tile_write_run(
-        fby_tile_load_64(of->packed, of->packed_bytes, offset + bits), by,
-        to + FBY_TILE_STRIDE);
+        fby_tile_load_64(plane->packed, plane->packed_bytes, offset + bits),
+        spread, to + FBY_TILE_STRIDE);
 }
 
 /* Unpack groups `g`, which is even, and g + 1. A group of bit width w takes 2 w
  * bytes. The groups follow the widths of the plane without gaps. */
 FBY_BLOCK_INLINE void fby_tile_unpack_two_groups(
-    const struct fby_tile_groups *of, uint32_t g)
+    const struct fby_tile_groups *plane, uint32_t g)
 {
-    uint32_t           i = g / FBY_GROUPS_PER_SUM;
-    uint32_t           n = g % FBY_GROUPS_PER_SUM;
-    struct fby_bits_64 widths =
-        fby_tile_load_64(of->packed, of->packed_bytes, of->offset + 8 * i);
+    uint32_t           i      = g / FBY_GROUPS_PER_SUM;
+    uint32_t           n      = g % FBY_GROUPS_PER_SUM;
+    struct fby_bits_64 widths = fby_tile_load_64(
+        plane->packed, plane->packed_bytes, plane->offset + 8 * i);
     uint32_t word  = (n < 8 ? widths.low : widths.high) >> (4 * (n % 8));
     uint32_t first = word & 15; /* above 8 only in a damaged tile */
     uint32_t offset =
-        of->groups_at + 2 * (of->before[i] + fby_sum_widths(widths, n));
-    fby_tile_unpack_group(of, g, fby_min(first, 8), offset);
-    if (g + 1 < of->groups) {
+        plane->groups_at + 2 * (plane->before[i] + fby_sum_widths(widths, n));
+    fby_tile_unpack_group(plane, g, fby_min(first, 8), offset);
+    if (g + 1 < plane->groups) {
         fby_tile_unpack_group(
-            of, g + 1, fby_min(word >> 4 & 15, 8), offset + 2 * first);
+            plane, g + 1, fby_min(word >> 4 & 15, 8), offset + 2 * first);
     }
 }
 
@@ -370,12 +375,12 @@ FBY_BLOCK_INLINE void fby_tile_unpack(const struct fby_tile *tile,
 {
     FBY_NO_UNROLL
     for (uint32_t p = 0; p < planes; p++) {
-        const struct fby_tile_groups of =
+        const struct fby_tile_groups plane =
             fby_tile_groups_of(tile, packed, p, unpacked);
         FBY_NO_UNROLL
-        for (uint32_t g = 2 * thread; g < of.groups;
+        for (uint32_t g = 2 * thread; g < plane.groups;
              g += 2 * FBY_BLOCK_THREADS) {
-            fby_tile_unpack_two_groups(&of, g);
+            fby_tile_unpack_two_groups(&plane, g);
         }
     }
 }
@@ -404,9 +409,9 @@ FBY_BLOCK_INLINE uint32_t fby_sum_bytes(
     return fby_select_bytes(sums->even, sums->odd, 0x6240);
 }
 
-/* Of four runs of a row from *run on: set *before of each to the sum of all
- * runs before it, which is in *sum, and add the sum of the run, its last
- * byte. */
+/* Write the sums before four runs of a row, which begin at `run`. *sum is the
+ * sum of all earlier runs of the row, and is updated. The sum of a run is its
+ * last byte. */
 FBY_BLOCK_INLINE void fby_tile_sum_row_runs(
     const uint8_t *run, uint8_t *before, uint32_t *sum)
 {
