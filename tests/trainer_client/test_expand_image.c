@@ -66,6 +66,28 @@ static void every_kernel_makes_the_bits_of_the_portable_one(void **state)
     }
 }
 
+/* Levels minus a half: from 128.5 on they are halfway between two bfloat16. */
+static void ties_to_bf16_round_to_even(void **state)
+{
+    (void)state;
+    struct fby_expansion     *plan     = calloc(1, sizeof(*plan));
+    struct fby_field_delivery delivery = {.dtype = FBY_BF16};
+    struct fby_field_content  field    = image_field(32, 32, 3);
+    assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
+    assert_false(plan->has_ties);
+    for (uint32_t c = 0; c < 3; c++) {
+        field.as.rgb8.mean[c] = 0.5 / 255;
+        field.as.rgb8.std[c]  = 1.0 / 255;
+    }
+    assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
+    assert_true(plan->has_ties);
+    assert_int_equal(plan->table[0][129], 0x4300); /* 128.5: 128 */
+    assert_int_equal(plan->table[0][130], 0x4302); /* 129.5: 130 */
+    expand_alike(&field, FBY_BF16, FBY_LAYOUT_CHW);
+    expand_alike(&field, FBY_BF16, FBY_LAYOUT_HWC);
+    free(plan);
+}
+
 static void planes_of_u8_are_the_same_bytes_apart(void **state)
 {
     (void)state;
@@ -89,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_makes_the_bits_of_the_portable_one),
+        cmocka_unit_test(ties_to_bf16_round_to_even),
         cmocka_unit_test(planes_of_u8_are_the_same_bytes_apart),
         cmocka_unit_test(planes_that_are_not_aligned_are_made_too),
     };

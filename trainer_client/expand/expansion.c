@@ -62,8 +62,9 @@ static uint32_t bits_of(enum fby_type to, float value)
 
 /* ---- pictures and masks -------------------------------------------------- */
 
-/* Set scale and offset of each channel, and compute the table from them. They
- * turn level v into (v / 255 - mean) / std, or leave it unchanged. */
+/* Set scale and offset of each channel, and what follows from them: the table,
+ * and has_ties. They turn level v into (v / 255 - mean) / std, or leave it
+ * unchanged. */
 static void set_level_table(const struct planning *p)
 {
     struct fby_expansion        *self       = p->self;
@@ -76,6 +77,7 @@ static void set_level_table(const struct planning *p)
         for (uint32_t v = 0; v < 256 && c < self->channels; v++) {
             float value = fby_affine((float)v, self->scale[c], self->offset[c]);
             self->table[c][v] = bits_of(self->to, value);
+            self->has_ties |= (fby_f32_bits(value) & 0xffffU) == 0x8000U;
         }
     }
 }

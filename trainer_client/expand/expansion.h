@@ -99,6 +99,8 @@ struct fby_expansion {
     float off_value;                     /* mix: value of other classes */
     /* affine, flips: [c][v]: bits in `to` of level v of channel c */
     uint32_t table[FBY_MAX_CHANNELS][256];
+    /* affine, flips: a level, scaled, is halfway between two bfloat16 */
+    bool has_ties;
 };
 
 /* Plan the expansion of a field.

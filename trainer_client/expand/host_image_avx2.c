@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_image_avx2.c - expand images with AVX2, 32 values at a time.
+/* host_image_avx2.c - expand images with AVX2, 32 or 16 pixels at a time.
  *
  * Values are computed instead of looked up in the plan's table. Product and sum
  * round once each, as in value.h, so the bits are those of the table. The table
@@ -10,7 +10,10 @@
 #include "common/rgb_avx2.h"
 #include "trainer_client/expand/host.h"
 
-enum { STEP = 32 /* values */, LANES = 8 /* floats of a vector */ };
+enum {
+    STEP  = 32 /* pixels; bytes of a vector */,
+    LANES = 8 /* floats of a vector */
+};
 
 struct affine_8 { /* scale and offset of eight neighbouring values */
     __m256 scale, offset;
@@ -21,13 +24,14 @@ static struct affine_8 repeat_8(float scale, float offset)
     return (struct affine_8){_mm256_set1_ps(scale), _mm256_set1_ps(offset)};
 }
 
-static __m256 scale_8(__m128i bytes, struct affine_8 factors)
+static __m256 scale_8(__m256i values, struct affine_8 factors)
 {
-    __m256 value = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
-    return _mm256_add_ps(_mm256_mul_ps(value, factors.scale), factors.offset);
+    return _mm256_add_ps(
+        _mm256_mul_ps(_mm256_cvtepi32_ps(values), factors.scale),
+        factors.offset);
 }
 
-/* ---- eight floats to eight values ---------------------------------------- */
+/* ---- sixteen floats to sixteen values ------------------------------------ */
 
 /* Round finite numbers to bfloat16, ties to even, in the low half of a u32.
  * The additions of 0x7fff and of the lowest kept bit carry into that half. */
@@ -40,109 +44,151 @@ static __m256i to_bf16(__m256 value)
     return _mm256_srli_epi32(_mm256_add_epi32(bits, odd), 16);
 }
 
-static __m128i pack_bf16(__m256 value)
+/* The same for numbers that are not halfway between two bfloat16. */
+static __m256i nearest_bf16(__m256 value)
 {
-    __m256i wide = to_bf16(value);
-    return _mm_packus_epi32(
-        _mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+    return _mm256_srli_epi32(
+        _mm256_add_epi32(_mm256_castps_si256(value), _mm256_set1_epi32(0x8000)),
+        16);
 }
 
-static void store_16_bytes(uint8_t *out, __m128i value, bool non_temporal)
+/* Packing puts the first four of `low` and of `high` in the lower half. */
+static __m256i pack_u16(__m256i low, __m256i high)
+{
+    return _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(low, high), _MM_SHUFFLE(3, 1, 2, 0));
+}
+
+static __m256i pack_f16(__m256 low, __m256 high)
+{
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT)),
+        _mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
+}
+
+static void store_32_bytes(uint8_t *out, __m256i value, bool non_temporal)
 {
     if (non_temporal) {
-        _mm_stream_si128((void *)out, value);
+        _mm256_stream_si256((void *)out, value);
     } else {
-        _mm_storeu_si128((void *)out, value);
+        _mm256_storeu_si256((void *)out, value);
     }
 }
 
-static void store_f32(uint8_t *out, __m256 value, bool non_temporal)
+enum output { TO_F32, TO_F16, TO_BF16, TO_BF16_WITHOUT_TIES };
+
+/* The output of a plan whose type is f32, f16 or bf16. */
+static enum output output_of(const struct fby_expansion *plan)
 {
-    if (non_temporal) {
-        _mm256_stream_ps((float *)(void *)out, value);
-    } else {
-        _mm256_storeu_ps((float *)(void *)out, value);
+    if (plan->to == FBY_BF16) {
+        return plan->has_ties ? TO_BF16 : TO_BF16_WITHOUT_TIES;
     }
+    return plan->to == FBY_F32 ? TO_F32 : TO_F16;
 }
 
 /* Callers pass constants for `to` and `non_temporal`, so no branch remains. */
-static inline __attribute__((always_inline)) void store_8(
-    uint8_t *out, __m256 value, enum fby_type to, bool non_temporal)
+static inline __attribute__((always_inline)) void store_16(
+    uint8_t *out, __m256 low, __m256 high, enum output to, bool non_temporal)
 {
-    if (to == FBY_F32) {
-        store_f32(out, value, non_temporal);
-    } else if (to == FBY_BF16) {
-        store_16_bytes(out, pack_bf16(value), non_temporal);
+    if (to == TO_F32) {
+        store_32_bytes(out, _mm256_castps_si256(low), non_temporal);
+        store_32_bytes(out + STEP, _mm256_castps_si256(high), non_temporal);
+    } else if (to == TO_BF16) {
+        store_32_bytes(
+            out, pack_u16(to_bf16(low), to_bf16(high)), non_temporal);
+    } else if (to == TO_BF16_WITHOUT_TIES) {
+        store_32_bytes(
+            out, pack_u16(nearest_bf16(low), nearest_bf16(high)), non_temporal);
     } else {
-        store_16_bytes(out, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT),
-            non_temporal);
+        store_32_bytes(out, pack_f16(low, high), non_temporal);
     }
 }
 
 /* ---- pixels -------------------------------------------------------------- */
 
-/* Write 32 values of one channel. */
-static inline __attribute__((always_inline)) void store_32(uint8_t *out,
-    __m256i bytes, struct affine_8 factors, enum fby_type to, bool non_temporal)
+/* Bytes 0 to 15 and 8 to 23 of eight pixels, which are 24 bytes. */
+static __m256i load_8_pixels(const uint8_t *pixels)
 {
-    size_t  step = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
-    __m128i low  = _mm256_castsi256_si128(bytes);
-    __m128i high = _mm256_extracti128_si256(bytes, 1);
-    store_8(out, scale_8(low, factors), to, non_temporal);
-    store_8(out + step, scale_8(_mm_srli_si128(low, LANES), factors), to,
-        non_temporal);
-    store_8(out + 2 * step, scale_8(high, factors), to, non_temporal);
-    store_8(out + 3 * step, scale_8(_mm_srli_si128(high, LANES), factors), to,
-        non_temporal);
+    return rgb_load_halves(pixels, pixels + LANES);
+}
+
+/* Channel `c` of eight pixels as u32. Pixel 4 begins at byte 12, which is byte 4
+ * of the upper half. An index with its highest bit set selects 0. */
+static __m256i select_channel(__m256i pixels, uint32_t c)
+{
+    const __m256i thirds =
+        _mm256_or_si256(_mm256_setr_epi32(0, 3, 6, 9, 4, 7, 10, 13),
+            _mm256_set1_epi32((int)0x80808000));
+    return _mm256_shuffle_epi8(
+        pixels, _mm256_add_epi32(thirds, _mm256_set1_epi32((int)c)));
 }
 
 /* Each of the next three functions returns the number of pixels written. */
 
 static inline __attribute__((always_inline)) size_t expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
-    enum fby_type to, bool non_temporal)
+    enum output to, bool non_temporal)
 {
-    size_t          width = to == FBY_F32 ? 4 : 2;
+    size_t          width = to == TO_F32 ? 4 : 2;
     size_t          plane = plan->plane * width;
-    struct affine_8 r     = repeat_8(plan->scale[0], plan->offset[0]);
-    struct affine_8 g     = repeat_8(plan->scale[1], plan->offset[1]);
-    struct affine_8 b     = repeat_8(plan->scale[2], plan->offset[2]);
-    size_t          x     = 0;
+    struct affine_8 factors[3];
+    for (uint32_t c = 0; c < 3; c++) {
+        factors[c] = repeat_8(plan->scale[c], plan->offset[c]);
+    }
+    size_t x = 0;
     for (; x + STEP <= plan->pixels; x += STEP) {
-        struct rgb_32 v = rgb_deinterleave(raw + 3 * x);
-        store_32(out + x * width, v.r, r, to, non_temporal);
-        store_32(out + plane + x * width, v.g, g, to, non_temporal);
-        store_32(out + 2 * plane + x * width, v.b, b, to, non_temporal);
+        __m256i pixels[STEP / LANES];
+        for (uint32_t i = 0; i < STEP / LANES; i++) {
+            pixels[i] = load_8_pixels(raw + 3 * (x + (size_t)LANES * i));
+        }
+        for (uint32_t c = 0; c < 3; c++) {
+            for (uint32_t i = 0; i < STEP / LANES; i += 2) {
+                store_16(out + c * plane + (x + (size_t)LANES * i) * width,
+                    scale_8(select_channel(pixels[i], c), factors[c]),
+                    scale_8(select_channel(pixels[i + 1], c), factors[c]), to,
+                    non_temporal);
+            }
+        }
     }
     return x;
 }
 
-/* Eight pixels of 1 or 3 channels are as many vectors of eight values.
- * factors[k] has the scale and offset of each value of vector k. */
+/* The factors of eight values of interleaved pixels, from value `first` on. */
+static struct affine_8 interleave_8(
+    const struct fby_expansion *plan, uint32_t first)
+{
+    float scale[LANES];
+    float offset[LANES];
+    for (uint32_t i = 0; i < LANES; i++) {
+        scale[i]  = plan->scale[(first + i) % plan->channels];
+        offset[i] = plan->offset[(first + i) % plan->channels];
+    }
+    return (struct affine_8){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
+}
+
+static __m256i load_8_values(const uint8_t *raw)
+{
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)raw));
+}
+
+/* Sixteen pixels of 1 or 3 channels are as many times sixteen values. */
 static inline __attribute__((always_inline)) size_t expand_interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
-    enum fby_type to, bool non_temporal)
+    enum output to, bool non_temporal)
 {
-    size_t          vector_bytes = (size_t)LANES * (to == FBY_F32 ? 4 : 2);
-    uint32_t        channels     = plan->channels;
-    struct affine_8 factors[3];
-    for (uint32_t k = 0; k < channels; k++) {
-        float scale[LANES];
-        float offset[LANES];
-        for (uint32_t i = 0; i < LANES; i++) {
-            scale[i]  = plan->scale[(LANES * k + i) % channels];
-            offset[i] = plan->offset[(LANES * k + i) % channels];
-        }
-        factors[k] =
-            (struct affine_8){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
+    size_t          width = to == TO_F32 ? 4 : 2;
+    struct affine_8 low[3], high[3]; /* factors of each sixteen values */
+    for (uint32_t k = 0; k < plan->channels; k++) {
+        low[k]  = interleave_8(plan, 2 * LANES * k);
+        high[k] = interleave_8(plan, 2 * LANES * k + LANES);
     }
     size_t x = 0;
-    for (; x + LANES <= plan->pixels; x += LANES) {
-        for (uint32_t k = 0; k < channels; k++) {
-            __m128i bytes = _mm_loadl_epi64((const void *)raw);
-            store_8(out, scale_8(bytes, factors[k]), to, non_temporal);
-            raw += LANES;
-            out += vector_bytes;
+    for (; x + 2 * LANES <= plan->pixels; x += 2 * LANES) {
+        for (uint32_t k = 0; k < plan->channels; k++) {
+            store_16(out, scale_8(load_8_values(raw), low[k]),
+                scale_8(load_8_values(raw + LANES), high[k]), to, non_temporal);
+            raw += 2 * LANES;
+            out += 2 * LANES * width;
         }
     }
     return x;
@@ -164,26 +210,24 @@ static size_t copy_to_planes(
 
 /* ---- choice of the loop -------------------------------------------------- */
 
-/* Define a function that calls `loop` with constants, so that each type and
- * each kind of store gets its own loop. For integers it writes no pixels. */
-#define DEFINE_LOOP_TO(loop)                                             \
-    static size_t loop##_to(const struct fby_expansion *plan,            \
-        const uint8_t *raw, uint8_t *out, bool non_temporal)             \
-    {                                                                    \
-        if (plan->to == FBY_F32) {                                       \
-            return non_temporal ? loop(plan, raw, out, FBY_F32, true)    \
-                                : loop(plan, raw, out, FBY_F32, false);  \
-        }                                                                \
-        if (plan->to == FBY_BF16) {                                      \
-            return non_temporal ? loop(plan, raw, out, FBY_BF16, true)   \
-                                : loop(plan, raw, out, FBY_BF16, false); \
-        }                                                                \
-        if (plan->to == FBY_F16) {                                       \
-            return non_temporal ? loop(plan, raw, out, FBY_F16, true)    \
-                                : loop(plan, raw, out, FBY_F16, false);  \
-        }                                                                \
-        return 0;                                                        \
+/* Define a function that calls `loop` with constants, so that each output and
+ * each kind of store gets its own loop. */
+#define DEFINE_LOOP_TO(loop)                                  \
+    static size_t loop##_to(const struct fby_expansion *plan, \
+        const uint8_t *raw, uint8_t *out, bool non_temporal)  \
+    {                                                         \
+        switch (output_of(plan)) {                            \
+            CASE(loop, TO_F32)                                \
+            CASE(loop, TO_F16)                                \
+            CASE(loop, TO_BF16)                               \
+            CASE(loop, TO_BF16_WITHOUT_TIES)                  \
+        }                                                     \
+        return 0;                                             \
     }
+#define CASE(loop, to)                                       \
+    case to:                                                 \
+        return non_temporal ? loop(plan, raw, out, to, true) \
+                            : loop(plan, raw, out, to, false);
 
 DEFINE_LOOP_TO(expand_planar)
 DEFINE_LOOP_TO(expand_interleaved)
@@ -204,14 +248,14 @@ static size_t expand_vectors(const struct fby_expansion *plan,
     if (plan->channels != 3 && plan->channels != 1) {
         return 0;
     }
-    if (!planar) {
-        return expand_interleaved_to(plan, raw, out, non_temporal);
+    if (planar && plan->to == FBY_U8 && fby_levels_are_unchanged(plan)) {
+        return copy_to_planes(plan, raw, out);
     }
-    if (plan->to == FBY_U8) {
-        return fby_levels_are_unchanged(plan) ? copy_to_planes(plan, raw, out)
-                                              : 0;
+    if (!fby_type_is_float(plan->to)) {
+        return 0;
     }
-    return expand_planar_to(plan, raw, out, non_temporal);
+    return planar ? expand_planar_to(plan, raw, out, non_temporal)
+                  : expand_interleaved_to(plan, raw, out, non_temporal);
 }
 
 void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
