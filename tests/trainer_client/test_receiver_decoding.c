@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks that decode threads check, in a receiver on real sockets.
  *
- * A batch has a chunk for each row, which is larger than those that the receiver
- * checks itself. A gate holds the decode thread before each check, so the test
- * decides how many chunks are with the thread, and when it goes on. */
+ * A batch has a chunk for each row. It is larger than those that the receiver
+ * checks itself although other messages wait, and the receiver is told that some
+ * wait. A gate holds the decode thread before each check, so the test decides
+ * how many chunks are with the thread, and when it goes on. */
 #include "tests/trainer_client/dialogue.h"
 
 #include <stdatomic.h>
@@ -28,10 +29,12 @@ static struct gate {
 } gate = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 
-static atomic_uint n_released;  /* frames of chunks that the client released */
-static atomic_uint n_polls;     /* turns of the receiver */
-static atomic_uint n_coming;    /* messages that the receiver waits for */
-static const char *coming_from; /* endpoint of the worker that sends them */
+static atomic_uint n_released; /* frames of chunks that the client released */
+static atomic_uint n_polls;    /* turns of the receiver */
+static atomic_uint n_coming;   /* messages that the receiver waits for */
+static atomic_bool none_waits; /* the receiver is not told that some wait */
+static atomic_uint n_by_receiver; /* chunks that it checked itself */
+static const char *coming_from;   /* endpoint of the worker that sends them */
 
 static void set_gate(bool is_closed)
 {
@@ -69,12 +72,19 @@ int  __real_zmq_msg_close(zmq_msg_t *message);
 int  __wrap_zmq_msg_close(zmq_msg_t *message);
 int  __real_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags);
 int  __wrap_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags);
+int  __real_zmq_getsockopt(void *socket, int option, void *value, size_t *size);
+int  __wrap_zmq_getsockopt(void *socket, int option, void *value, size_t *size);
 int  __real_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms);
 int  __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms);
 
 bool __wrap_fby_chunk_job_check(const struct fby_chunk_job *job,
     zmq_msg_t *frame, struct fby_codec_scratch *scratch, bool verify_decoded)
 {
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    if (strcmp(name, "fby-receive") == 0) {
+        atomic_fetch_add(&n_by_receiver, 1);
+    }
     pass_gate();
     return __real_fby_chunk_job_check(job, frame, scratch, verify_decoded);
 }
@@ -93,12 +103,22 @@ int __wrap_zmq_msg_recv(zmq_msg_t *message, void *socket, int flags)
     char   endpoint[64] = "";
     size_t size         = sizeof(endpoint);
     if (flags == ZMQ_DONTWAIT && atomic_load(&n_coming) > 0 &&
-        zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0 &&
+        __real_zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size) ==
+            0 &&
         strcmp(endpoint, coming_from) == 0) {
         atomic_fetch_sub(&n_coming, 1);
         flags = 0;
     }
     return __real_zmq_msg_recv(message, socket, flags);
+}
+
+int __wrap_zmq_getsockopt(void *socket, int option, void *value, size_t *size)
+{
+    int result = __real_zmq_getsockopt(socket, option, value, size);
+    if (result == 0 && option == ZMQ_EVENTS) {
+        *(int *)value = atomic_load(&none_waits) ? 0 : ZMQ_POLLIN;
+    }
+    return result;
 }
 
 int __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms)
@@ -132,6 +152,8 @@ static void open_gated(struct dialogue *d, uint32_t window, uint64_t epochs)
     d->options.epochs         = epochs;
     atomic_store(&n_released, 0);
     atomic_store(&n_coming, 0);
+    atomic_store(&none_waits, false);
+    atomic_store(&n_by_receiver, 0);
     set_gate(/*is_closed=*/true);
     open_all(d);
 }
@@ -300,6 +322,24 @@ static void join_again(struct dialogue *d)
                                                      .lease_ms     = 60000,
                                                      .heartbeat_ms = 100,
                                  }});
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+static void the_receiver_checks_a_chunk_if_no_message_waits(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    set_gate(/*is_closed=*/false);
+    (void)answer_next(&d);
+    assert_delivers(&d, 0, 0);
+    assert_int_equal(atomic_load(&n_by_receiver), 0);
+    atomic_store(&none_waits, true);
+    (void)answer_next(&d);
+    assert_delivers(&d, 0, 1);
+    assert_int_equal(atomic_load(&n_by_receiver), ROWS);
+    dialogue_end(&d);
 }
 
 /* ---- Dropped requests ---------------------------------------------------- */
@@ -486,6 +526,7 @@ static void without_room_a_seek_is_done_at_once(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_receiver_checks_a_chunk_if_no_message_waits),
         cmocka_unit_test(a_chunk_of_a_dropped_request_is_not_kept),
         cmocka_unit_test(a_seek_waits_for_the_chunk_of_a_dropped_request),
         cmocka_unit_test(a_repeated_request_takes_no_chunk_of_the_first),

@@ -10,7 +10,8 @@
 enum { MAX_SMALL_BYTES = 16 * 1024 };
 
 /* Checking a payload of at most so many bytes takes no more CPU time than passing
- * it to a decode thread and back, about 50 us (client_cpu, chunks of 730 KB). */
+ * it to a decode thread and back, about 50 us (client_cpu, chunks of 730 KB). A
+ * larger one is passed on only if other messages would have to wait. */
 enum { MAX_CHECKED_BYTES = 1024 * 1024 };
 
 /* Count an invalid chunk as a protocol error. Report it to the window without a
@@ -90,6 +91,24 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
     fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
+static bool has_message(void *socket)
+{
+    int    events = 0;
+    size_t size   = sizeof(events);
+    return socket != NULL &&
+           zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 &&
+           (events & ZMQ_POLLIN) != 0;
+}
+
+static bool any_worker_has_message(const struct fby_receiver *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->n_peers && !any; i++) {
+        any = has_message(r->peers[i].socket);
+    }
+    return any;
+}
+
 /* Store a chunk on this thread if that costs less than passing it to another
  * thread. The frame of a small chunk is never kept, because a frame may keep a
  * whole receive buffer of ZeroMQ allocated. */
@@ -102,7 +121,8 @@ static void store_chunk(struct fby_receiver *r, int peer,
     const struct fby_chunk_job job =
         prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
     fby_assembly_add_chunk(&r->answers[slot].assembly, chunk);
-    if (is_small || (keeps && chunk->wire_bytes <= MAX_CHECKED_BYTES)) {
+    if (is_small || (keeps && (chunk->wire_bytes <= MAX_CHECKED_BYTES ||
+                                  !any_worker_has_message(r)))) {
         store_on_this_thread(r, slot, &job, keeps, frame);
     } else {
         queue_job(r, slot, &job, keeps, frame);
