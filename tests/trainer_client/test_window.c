@@ -22,7 +22,7 @@ static void the_defaults_are_those_of_the_header(void **state)
                              .suspect         = 100 * MS,
                              .stall           = 300 * MS,
                              .suspended_after = 500 * MS,
-                             .credit          = 5 * MS,
+                             .credit          = 50 * MS,
                              .busy_min        = 5 * MS,
                              .warn            = 5 * S},
     };

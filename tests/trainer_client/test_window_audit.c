@@ -45,7 +45,7 @@ static void a_second_answer_counts_for_credit(void **state)
     struct fby_action second = nth_action(&d, FBY_DO_REQUEST, 1);
     assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
     assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
-    wait(&d, 5 * MS);
+    wait(&d, 50 * MS);
     assert_int_equal(nth_action(&d, FBY_DO_CREDIT, 0).peer, second.peer);
     assert_int_equal(nth_action(&d, FBY_DO_CREDIT, 0).number, 10);
     fby_window_destroy(&d.w);

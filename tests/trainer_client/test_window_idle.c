@@ -84,7 +84,7 @@ static void bytes_that_come_at_time_0_are_credited_too(void **state)
     struct fby_action r = nth_action(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(header(&d, &r, 2), FBY_TAKE);
     chunk_of(&d, &r, 0, 7);
-    wait(&d, 5 * MS);
+    wait(&d, 50 * MS);
     assert_actions(&d, "");
     wait(&d, 1); /* 0 means none, so time 0 is recorded as 1 ns */
     assert_actions(&d, "CREDIT 0 7");

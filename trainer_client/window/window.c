@@ -35,7 +35,7 @@ struct fby_window_config fby_window_defaults(void)
                 .suspect         = 100 * FBY_NS_PER_MS,
                 .stall           = 300 * FBY_NS_PER_MS,
                 .suspended_after = 500 * FBY_NS_PER_MS,
-                .credit          = 5 * FBY_NS_PER_MS,
+                .credit          = 50 * FBY_NS_PER_MS,
                 .busy_min        = 5 * FBY_NS_PER_MS,
                 .warn            = 5 * FBY_NS_PER_S,
             },

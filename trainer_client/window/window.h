@@ -63,7 +63,7 @@ struct fby_window_times {
                              asked after which a peer is stalled: 300 ms */
     int64_t suspended_after; /* if an event comes so long after the deadline,
                                 the caller was suspended: 500 ms */
-    int64_t credit;          /* longest delay before CREDIT for a chunk: 5 ms */
+    int64_t credit;          /* longest delay of CREDIT for a chunk: 50 ms */
     int64_t busy_min;        /* shortest wait after BUSY, and after LOST if the
                                 worker loses requests repeatedly: 5 ms */
     int64_t warn;            /* interval of WARN_NO_WORKERS: 5 s */
