@@ -32,6 +32,7 @@ static struct gate {
 static atomic_uint n_released; /* frames of chunks that the client released */
 static atomic_uint n_polls;    /* turns of the receiver */
 static atomic_uint n_coming;   /* messages that the receiver waits for */
+static atomic_int  n_together; /* sockets that a poll waits for at least */
 static atomic_bool none_waits; /* the receiver is not told that some wait */
 static atomic_uint n_by_receiver; /* chunks that it checked itself */
 static const char *coming_from;   /* endpoint of the worker that sends them */
@@ -121,19 +122,34 @@ int __wrap_zmq_getsockopt(void *socket, int option, void *value, size_t *size)
     return result;
 }
 
+static int count_readable(const zmq_pollitem_t *items, int n_items)
+{
+    int n = 0;
+    for (int i = 0; i < n_items; i++) {
+        n += items[i].socket != NULL && (items[i].revents & ZMQ_POLLIN) != 0;
+    }
+    return n;
+}
+
 int __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms)
 {
-    if (items[0].socket == NULL) { /* the receiver's first item is a wakeup */
-        atomic_fetch_add(&n_polls, 1);
+    if (items[0].socket != NULL) { /* the receiver's first item is a wakeup */
+        return __real_zmq_poll(items, n_items, timeout_ms);
     }
-    return __real_zmq_poll(items, n_items, timeout_ms);
+    int result = 0;
+    atomic_fetch_add(&n_polls, 1);
+    do {
+        result = __real_zmq_poll(items, n_items, timeout_ms);
+    } while (count_readable(items, n_items) < atomic_load(&n_together));
+    return result;
 }
 /* NOLINTEND(readability-identifier-naming) */
 
 /* ---- The stream ---------------------------------------------------------- */
 
-/* Open a stream from one worker, with one decode thread behind a closed gate. */
-static void open_gated(struct dialogue *d, uint32_t window, uint64_t epochs)
+/* Open a stream with one decode thread, behind a closed gate. */
+static void open_gated(
+    struct dialogue *d, int n_workers, uint32_t window, uint64_t epochs)
 {
     static char text[400];
     snprintf(text, sizeof(text),
@@ -145,28 +161,36 @@ static void open_gated(struct dialogue *d, uint32_t window, uint64_t epochs)
         "fields:\n"
         "  values: {from: npy, decode: array, shape: [%d], wire: u8}\n",
         ROWS, ROW_BYTES);
-    dialogue_begin(d, 1);
+    dialogue_begin(d, n_workers);
     d->options.pipeline_text  = text;
     d->options.window_batches = window;
     d->options.decode_threads = 1;
     d->options.epochs         = epochs;
     atomic_store(&n_released, 0);
     atomic_store(&n_coming, 0);
+    atomic_store(&n_together, 0);
     atomic_store(&none_waits, false);
     atomic_store(&n_by_receiver, 0);
     set_gate(/*is_closed=*/true);
     open_all(d);
 }
 
-struct answer { /* of the worker, sent in parts */
+struct answer { /* of a worker, sent in parts */
+    struct peer          *worker;
     struct fby_request    request;
     struct fby_chunk_sent sent[ROWS];
 };
 
+static void await_request_of(
+    struct dialogue *d, struct peer *worker, struct answer *a)
+{
+    *a = (struct answer){.worker = worker,
+        .request = await_message(d, worker, FBY_MSG_REQUEST)->request};
+}
+
 static void await_request(struct dialogue *d, struct answer *a)
 {
-    *a = (struct answer){
-        .request = await_message(d, &d->workers[0], FBY_MSG_REQUEST)->request};
+    await_request_of(d, &d->workers[0], a);
 }
 
 /* The value of all bytes of a row; none is 0. */
@@ -187,7 +211,7 @@ static void send_header(struct dialogue *d, const struct answer *a)
           .n_chunks  = ROWS,
           .recipe    = {.mixed_by = ""},
     };
-    send_message(&d->workers[0],
+    send_message(a->worker,
         &(struct fby_message){.type = FBY_MSG_HEADER,
             .header                 = {
                                 .session          = a->request.session,
@@ -203,8 +227,7 @@ static void send_header(struct dialogue *d, const struct answer *a)
 }
 
 /* Send the chunk of a row, all bytes of which are `value`. */
-static void send_row_of(
-    struct dialogue *d, struct answer *a, uint32_t row, uint8_t value)
+static void send_row_of(struct answer *a, uint32_t row, uint8_t value)
 {
     uint8_t *frame   = fby_zalloc(FRAME_BYTES);
     uint8_t *payload = frame + FBY_CHUNK_PREFIX;
@@ -222,27 +245,26 @@ static void send_row_of(
     };
     a->sent[row] = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
     fby_chunk_write_prefix(&chunk, payload, frame);
-    send_frame(&d->workers[0], frame, FRAME_BYTES);
+    send_frame(a->worker, frame, FRAME_BYTES);
     free(frame);
 }
 
-static void send_row(struct dialogue *d, struct answer *a, uint32_t row)
+static void send_row(struct answer *a, uint32_t row)
 {
-    send_row_of(d, a, row, value_of(a->request.epoch, a->request.step, row));
+    send_row_of(a, row, value_of(a->request.epoch, a->request.step, row));
 }
 
 static void send_end(struct dialogue *d, const struct answer *a)
 {
     struct fby_checksum sum = fby_field_checksum(&d->setup.layout, 0, a->sent);
-    send_message(
-        &d->workers[0], &(struct fby_message){.type = FBY_MSG_END,
-                            .end                    = {
-                                                   .session    = a->request.session,
-                                                   .request    = a->request.request,
-                                                   .wire_bytes = (uint64_t)ROWS * FRAME_BYTES,
-                                                   .sums       = &sum,
-                                                   .n_sums     = 1,
-                            }});
+    send_message(a->worker, &(struct fby_message){.type = FBY_MSG_END,
+                                .end                    = {
+                                                       .session    = a->request.session,
+                                                       .request    = a->request.request,
+                                                       .wire_bytes = (uint64_t)ROWS * FRAME_BYTES,
+                                                       .sums       = &sum,
+                                                       .n_sums     = 1,
+                                }});
 }
 
 enum { ANSWER_MESSAGES = ROWS + 2 }; /* with HEADER and END */
@@ -251,7 +273,7 @@ static void send_answer(struct dialogue *d, struct answer *a)
 {
     send_header(d, a);
     for (uint32_t row = 0; row < ROWS; row++) {
-        send_row(d, a, row);
+        send_row(a, row);
     }
     send_end(d, a);
 }
@@ -308,6 +330,15 @@ static void await_lost(struct dialogue *d, uint64_t n)
     assert_int_equal(stats_of(d).lost, n);
 }
 
+static void await_wire_bytes(struct dialogue *d, uint64_t bytes)
+{
+    int64_t deadline = fby_now_ns() + PATIENCE;
+    while (stats_of(d).wire_bytes < bytes && fby_now_ns() < deadline) {
+        receive_all(d);
+    }
+    assert_int_equal(stats_of(d).wire_bytes, bytes);
+}
+
 /* Let the receiver join again, and then send RENEW every 100 ms. It answers in a
  * later turn of its loop than the one that it is in now. */
 static void join_again(struct dialogue *d)
@@ -330,7 +361,7 @@ static void the_receiver_checks_a_chunk_if_no_message_waits(void **state)
 {
     (void)state;
     struct dialogue d;
-    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    open_gated(&d, /*n_workers=*/1, /*window=*/1, /*epochs=*/1);
     set_gate(/*is_closed=*/false);
     (void)answer_next(&d);
     assert_delivers(&d, 0, 0);
@@ -339,6 +370,32 @@ static void the_receiver_checks_a_chunk_if_no_message_waits(void **state)
     (void)answer_next(&d);
     assert_delivers(&d, 0, 1);
     assert_int_equal(atomic_load(&n_by_receiver), ROWS);
+    dialogue_end(&d);
+}
+
+/* The first of two chunks that have arrived goes to the decode thread. */
+static void the_message_of_another_worker_waits_too(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   answers[2];
+    open_gated(&d, /*n_workers=*/2, /*window=*/2, /*epochs=*/1);
+    set_gate(/*is_closed=*/false);
+    atomic_store(&none_waits, true);
+    for (int i = 0; i < 2; i++) {
+        await_request_of(&d, &d.workers[i], &answers[i]);
+        send_header(&d, &answers[i]);
+        send_row(&answers[i], 0);
+    }
+    await_wire_bytes(&d, UINT64_C(2) * FRAME_BYTES);
+    unsigned n_before = atomic_load(&n_by_receiver);
+    atomic_store(&n_together, 2);
+    for (int i = 0; i < 2; i++) {
+        send_row(&answers[i], 1);
+    }
+    await_wire_bytes(&d, UINT64_C(4) * FRAME_BYTES);
+    atomic_store(&n_together, 0);
+    assert_int_equal(atomic_load(&n_by_receiver), n_before + 1);
     dialogue_end(&d);
 }
 
@@ -351,10 +408,10 @@ static void a_chunk_of_a_dropped_request_is_not_kept(void **state)
     (void)state;
     struct dialogue d;
     struct answer   dropped;
-    open_gated(&d, /*window=*/2, /*epochs=*/1);
+    open_gated(&d, /*n_workers=*/1, /*window=*/2, /*epochs=*/1);
     await_request(&d, &dropped);
     send_header(&d, &dropped);
-    send_row(&d, &dropped, 0);
+    send_row(&dropped, 0);
     await_held(&d);
     const struct fby_stream_position last = {.epoch = 0, .step = STEPS - 1};
     assert_int_equal(fby_ready_queue_seek(&d.ready_queue, last), FOREBAY_OK);
@@ -379,10 +436,10 @@ static void a_seek_waits_for_the_chunk_of_a_dropped_request(void **state)
     (void)state;
     struct dialogue d;
     struct answer   dropped;
-    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    open_gated(&d, /*n_workers=*/1, /*window=*/1, /*epochs=*/1);
     await_request(&d, &dropped);
     send_header(&d, &dropped);
-    send_row_of(&d, &dropped, 0, 0); /* other values than the correct ones */
+    send_row_of(&dropped, 0, 0); /* other values than the correct ones */
     await_held(&d);
     const struct fby_stream_position next = {.epoch = 0, .step = 1};
     assert_int_equal(fby_ready_queue_seek(&d.ready_queue, next), FOREBAY_OK);
@@ -402,10 +459,10 @@ static void a_repeated_request_takes_no_chunk_of_the_first(void **state)
     (void)state;
     struct dialogue d;
     struct answer   a;
-    open_gated(&d, /*window=*/1, /*epochs=*/1);
+    open_gated(&d, /*n_workers=*/1, /*window=*/1, /*epochs=*/1);
     await_request(&d, &a);
     send_header(&d, &a);
-    send_row_of(&d, &a, 0, 0); /* other values than the correct ones */
+    send_row_of(&a, 0, 0); /* other values than the correct ones */
     await_held(&d);
     send_message(&d.workers[0], &(struct fby_message){.type = FBY_MSG_LOST,
                                     .lost = {d.session, a.request.request}});
@@ -419,7 +476,7 @@ static void a_repeated_request_takes_no_chunk_of_the_first(void **state)
     a.sent[0] = first;
     send_header(&d, &a);
     for (uint32_t row = 1; row < ROWS; row++) {
-        send_row(&d, &a, row);
+        send_row(&a, row);
     }
     send_end(&d, &a);                          /* a chunk is missing */
     assert_int_equal(answer_next(&d).step, 0); /* so it is asked for again */
@@ -439,7 +496,7 @@ static const uint64_t full_bytes = (uint64_t)FULL * FRAME_BYTES;
 static void fill_decode_thread(struct dialogue *d)
 {
     struct answer answers[BATCHES];
-    open_gated(d, BATCHES, /*epochs=*/100);
+    open_gated(d, /*n_workers=*/1, BATCHES, /*epochs=*/100);
     for (int i = 0; i < BATCHES; i++) {
         await_request(d, &answers[i]);
     }
@@ -448,11 +505,7 @@ static void fill_decode_thread(struct dialogue *d)
     for (int i = 0; i < BATCHES; i++) {
         send_answer(d, &answers[i]);
     }
-    int64_t deadline = fby_now_ns() + PATIENCE;
-    while (stats_of(d).wire_bytes < full_bytes && fby_now_ns() < deadline) {
-        receive_all(d);
-    }
-    assert_int_equal(stats_of(d).wire_bytes, full_bytes);
+    await_wire_bytes(d, full_bytes);
 }
 
 static void await_renews(struct dialogue *d, int n)
@@ -527,6 +580,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_receiver_checks_a_chunk_if_no_message_waits),
+        cmocka_unit_test(the_message_of_another_worker_waits_too),
         cmocka_unit_test(a_chunk_of_a_dropped_request_is_not_kept),
         cmocka_unit_test(a_seek_waits_for_the_chunk_of_a_dropped_request),
         cmocka_unit_test(a_repeated_request_takes_no_chunk_of_the_first),

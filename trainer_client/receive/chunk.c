@@ -91,22 +91,17 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
     fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
-static bool has_message(void *socket)
+/* True if a message waits, after that of `peer` in work. */
+static bool is_message_waiting(const struct fby_receiver *r, int peer)
 {
     int    events = 0;
     size_t size   = sizeof(events);
-    return socket != NULL &&
-           zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 &&
-           (events & ZMQ_POLLIN) != 0;
-}
-
-static bool any_worker_has_message(const struct fby_receiver *r)
-{
-    bool any = false;
-    for (int i = 0; i < r->n_peers && !any; i++) {
-        any = has_message(r->peers[i].socket);
+    if (r->n_unread > 0) {
+        return true;
     }
-    return any;
+    return zmq_getsockopt(r->peers[peer].socket, ZMQ_EVENTS, &events, &size) ==
+               0 &&
+           (events & ZMQ_POLLIN) != 0;
 }
 
 /* Store a chunk on this thread if that costs less than passing it to another
@@ -122,7 +117,7 @@ static void store_chunk(struct fby_receiver *r, int peer,
         prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
     fby_assembly_add_chunk(&r->answers[slot].assembly, chunk);
     if (is_small || (keeps && (chunk->wire_bytes <= MAX_CHECKED_BYTES ||
-                                  !any_worker_has_message(r)))) {
+                                  !is_message_waiting(r, peer)))) {
         store_on_this_thread(r, slot, &job, keeps, frame);
     } else {
         queue_job(r, slot, &job, keeps, frame);

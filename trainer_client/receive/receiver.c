@@ -153,6 +153,15 @@ static int64_t next_deadline(struct fby_receiver *r)
     return fby_earlier_ns(due_ns, fby_r_open_deadline(r));
 }
 
+static uint32_t count_readable(const zmq_pollitem_t *items, int n_items)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < n_items; i++) {
+        n += (items[i].revents & ZMQ_POLLIN) != 0;
+    }
+    return n;
+}
+
 static void handle_ready_items(struct fby_receiver *r, int n_items)
 {
     const int server = FBY_R_N_WAKEUPS; /* its index in poll_items */
@@ -169,13 +178,16 @@ static void handle_ready_items(struct fby_receiver *r, int n_items)
     /* Begin with another peer in each turn: the first ones may take all room. */
     int n_sockets = n_items - server - 1;
     r->first_read++;
+    r->n_unread = count_readable(r->poll_items + server + 1, n_sockets);
     for (int n = 0; n < n_sockets; n++) {
         int i = server + 1 +
                 (int)((r->first_read + (uint32_t)n) % (uint32_t)n_sockets);
         int peer = r->poll_item_peer[i];
         /* an earlier message may have closed or replaced the socket */
-        bool is_same = r->peers[peer].socket == r->poll_items[i].socket;
-        if ((r->poll_items[i].revents & ZMQ_POLLIN) != 0 && is_same) {
+        bool is_same     = r->peers[peer].socket == r->poll_items[i].socket;
+        bool is_readable = (r->poll_items[i].revents & ZMQ_POLLIN) != 0;
+        r->n_unread -= is_readable;
+        if (is_readable && is_same) {
             handle_messages(r, &r->peers[peer].socket, peer);
         }
     }

@@ -103,6 +103,8 @@ struct fby_receiver {
     int     *poll_item_peer;          /* peer number, by index in poll_items */
     bool     reads_workers; /* in this turn: the decode threads had room */
     uint32_t first_read;    /* number of the first socket read in a turn */
+    uint32_t n_unread;      /* in this turn: readable sockets of workers after
+                               the one that is read */
     struct fby_r_answer      *answers; /* one per slot, then one per audit */
     uint32_t                  n_slots;
     uint32_t                  n_copying; /* slots whose arena is being copied */
