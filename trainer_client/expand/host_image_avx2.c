@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_image_avx2.c - expand images with AVX2, 32 or 16 pixels at a time.
+/* host_image_avx2.c - expand images with AVX2, 16 or 32 pixels at a time.
  *
  * Values are computed instead of looked up in the plan's table. Product and sum
  * round once each, as in value.h, so the bits are those of the table. The table
@@ -11,8 +11,9 @@
 #include "trainer_client/expand/host.h"
 
 enum {
-    STEP  = 32 /* pixels; bytes of a vector */,
-    LANES = 8 /* floats of a vector */
+    STEP       = 32, /* bytes of a vector */
+    LANES      = 8,  /* floats of a vector */
+    CACHE_LINE = 64
 };
 
 struct affine_8 { /* scale and offset of eight neighbouring values */
@@ -86,6 +87,12 @@ static enum output output_of(const struct fby_expansion *plan)
     return plan->to == FBY_F32 ? TO_F32 : TO_F16;
 }
 
+/* The bytes of a value. */
+static inline size_t width_of(enum output to)
+{
+    return to == TO_F32 ? 4 : 2;
+}
+
 /* Callers pass constants for `to` and `non_temporal`, so no branch remains. */
 static inline __attribute__((always_inline)) void store_16(
     uint8_t *out, __m256 low, __m256 high, enum output to, bool non_temporal)
@@ -123,32 +130,48 @@ static __m256i select_channel(__m256i pixels, uint32_t c)
         pixels, _mm256_add_epi32(thirds, _mm256_set1_epi32((int)c)));
 }
 
+struct planes {
+    uint8_t        *out[3]; /* next values of each channel */
+    struct affine_8 factors[3];
+};
+
+/* Write a cache line of each plane from the vectors of eight pixels. */
+static inline __attribute__((always_inline)) void store_lines(
+    struct planes *planes, const __m256i *pixels, enum output to,
+    bool non_temporal)
+{
+    size_t bytes = (size_t)2 * LANES * width_of(to); /* of each store_16 */
+    for (uint32_t c = 0; c < 3; c++) {
+        struct affine_8 factors = planes->factors[c];
+        for (size_t i = 0; i < CACHE_LINE / bytes; i++) {
+            store_16(planes->out[c],
+                scale_8(select_channel(pixels[2 * i], c), factors),
+                scale_8(select_channel(pixels[2 * i + 1], c), factors), to,
+                non_temporal);
+            planes->out[c] += bytes;
+        }
+    }
+}
+
 /* Each of the next three functions returns the number of pixels written. */
 
 static inline __attribute__((always_inline)) size_t expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum output to, bool non_temporal)
 {
-    size_t          width = to == TO_F32 ? 4 : 2;
-    size_t          plane = plan->plane * width;
-    struct affine_8 factors[3];
+    size_t        step = CACHE_LINE / width_of(to);
+    size_t        x    = 0;
+    struct planes planes;
     for (uint32_t c = 0; c < 3; c++) {
-        factors[c] = repeat_8(plan->scale[c], plan->offset[c]);
+        planes.out[c]     = out + c * (size_t)plan->plane * width_of(to);
+        planes.factors[c] = repeat_8(plan->scale[c], plan->offset[c]);
     }
-    size_t x = 0;
-    for (; x + STEP <= plan->pixels; x += STEP) {
-        __m256i pixels[STEP / LANES];
-        for (uint32_t i = 0; i < STEP / LANES; i++) {
-            pixels[i] = load_8_pixels(raw + 3 * (x + (size_t)LANES * i));
+    for (; x + step <= plan->pixels; x += step) {
+        __m256i pixels[CACHE_LINE / 2 / LANES];
+        for (size_t i = 0; i < step / LANES; i++) {
+            pixels[i] = load_8_pixels(raw + 3 * (x + LANES * i));
         }
-        for (uint32_t c = 0; c < 3; c++) {
-            for (uint32_t i = 0; i < STEP / LANES; i += 2) {
-                store_16(out + c * plane + (x + (size_t)LANES * i) * width,
-                    scale_8(select_channel(pixels[i], c), factors[c]),
-                    scale_8(select_channel(pixels[i + 1], c), factors[c]), to,
-                    non_temporal);
-            }
-        }
+        store_lines(&planes, pixels, to, non_temporal);
     }
     return x;
 }
@@ -176,19 +199,20 @@ static inline __attribute__((always_inline)) size_t expand_interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum output to, bool non_temporal)
 {
-    size_t          width = to == TO_F32 ? 4 : 2;
-    struct affine_8 low[3], high[3]; /* factors of each sixteen values */
+    enum { AT_ONCE = 2 * LANES };
+    struct affine_8 low[3]; /* factors of the first eight of sixteen values */
+    struct affine_8 high[3];
     for (uint32_t k = 0; k < plan->channels; k++) {
-        low[k]  = interleave_8(plan, 2 * LANES * k);
-        high[k] = interleave_8(plan, 2 * LANES * k + LANES);
+        low[k]  = interleave_8(plan, AT_ONCE * k);
+        high[k] = interleave_8(plan, AT_ONCE * k + LANES);
     }
     size_t x = 0;
-    for (; x + 2 * LANES <= plan->pixels; x += 2 * LANES) {
+    for (; x + AT_ONCE <= plan->pixels; x += AT_ONCE) {
         for (uint32_t k = 0; k < plan->channels; k++) {
             store_16(out, scale_8(load_8_values(raw), low[k]),
                 scale_8(load_8_values(raw + LANES), high[k]), to, non_temporal);
-            raw += 2 * LANES;
-            out += 2 * LANES * width;
+            raw += AT_ONCE;
+            out += AT_ONCE * width_of(to);
         }
     }
     return x;
