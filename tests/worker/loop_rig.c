@@ -185,13 +185,20 @@ static void read_sent(const struct party *to, struct sent *sent)
     sent->is_chunk = fby_frame_kind(wire.bytes, wire.size) == FBY_FRAME_CHUNK;
 }
 
+static bool has_waiting_frames(const struct party *to)
+{
+    const struct fby_loop_peer *peer =
+        fby_loop_find_peer(&to->rig->loop, to->session);
+    return peer != NULL && peer->outbox != NULL;
+}
+
 /* Let the loop send until there is a frame for the party. */
 static struct sent *await_sent(const struct party *to)
 {
     struct fby_loop *loop = &to->rig->loop;
     struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
     fby_loop_send_ready(loop);
-    while (to->seal != NULL && find_unseen(to) == NULL &&
+    while (find_unseen(to) == NULL && has_waiting_frames(to) &&
            poll(&ready, 1, PATIENCE_MS) > 0) {
         fby_loop_handle_events(loop);
         fby_loop_send_ready(loop);

@@ -108,8 +108,8 @@ void wire_fail(int n);
 /* Release all chunks that were read, as libzmq does once they are sent. */
 void wire_release(void);
 
-/* All functions below first let the loop send what it can. For a party with keys
- * they wait until it is sealed. */
+/* All functions below first let the loop send what it can. Those that read a
+ * message to a party wait while an encode thread writes it. */
 
 /* Check that no message is unread. */
 void wire_expect_nothing(struct rig *rig);

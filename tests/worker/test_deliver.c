@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sending of chunks: in flight, waiting for memory, and on routes that break at
- * any part of a message. */
+/* Sending of chunks: in flight, for later requests, waiting for memory, and on
+ * routes that break at any part of a message. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -182,7 +182,7 @@ struct two { /* clients that requested the same rows, which are made */
     struct fby_request_id of_a, of_b;
 };
 
-static void open_two(struct two *two, struct rig *rig)
+static void request_two(struct two *two, struct rig *rig)
 {
     struct fby_job_spec spec = rig_spec(rig, 0);
     two->b                   = party_of(rig, 2);
@@ -192,8 +192,35 @@ static void open_two(struct two *two, struct rig *rig)
     two->of_a = party_request(&two->a, &spec);
     two->of_b = party_request(&two->b, &spec);
     rig_make(rig);
+}
+
+static void open_two(struct two *two, struct rig *rig)
+{
+    request_two(two, rig);
     wire_expect(&two->a, FBY_MSG_HEADER);
     wire_expect(&two->b, FBY_MSG_HEADER);
+}
+
+static void peers_take_turns(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state);
+    struct party        b    = party_of(&rig, 2);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&b);
+    party_open(&a);
+    struct fby_request_id of_a = party_request(&a, &spec);
+    spec.step                  = 1;
+    struct fby_request_id of_b = party_request(&b, &spec);
+    rig_make(&rig);
+    wire_expect(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, of_a, 0);
+    unsigned position = wire_position();
+    wire_expect(&b, FBY_MSG_HEADER);
+    expect_chunk(&b, of_b, 0);
+    assert_int_equal(wire_position(), position + 1);
+    rig_close(&rig);
 }
 
 static void bytes_in_flight_do_not_change(void **state)
@@ -206,9 +233,7 @@ static void bytes_in_flight_do_not_change(void **state)
     expect_chunk(&two.a, two.of_a, 0);
     const uint8_t *frame = wire_frame();
     memcpy(kept, frame, sizeof(kept));
-    unsigned place = wire_position();
     expect_chunk(&two.b, two.of_b, 0);
-    assert_int_equal(wire_position(), place + 1); /* peers take turns */
     assert_true(wire_frame() != frame);
     assert_memory_equal(kept, frame, sizeof(kept));
     assert_memory_equal(
@@ -310,6 +335,125 @@ static void a_first_request_is_sent_the_prefixes_of_the_encode_thread(
         assert_memory_equal(frames[i], changed[i], FBY_CHUNK_PREFIX);
     }
     wire_expect(&a, FBY_MSG_END);
+    rig_close(&rig);
+}
+
+/* ---- Later requests ------------------------------------------------------ */
+
+/* Send the chunks of both clients while the encode thread is busy. Those of `b`
+ * need other prefixes, so it is sent HEADER alone. */
+static void send_blocked(struct two *two, struct rig *rig)
+{
+    struct fby_job_spec spec = rig_spec(rig, 0);
+    rig_block_thread(rig);
+    wire_expect_batch(&two->a, &spec, two->of_a);
+    wire_expect(&two->b, FBY_MSG_HEADER);
+    wire_expect_nothing(rig);
+}
+
+/* All that follows the copied chunks waits for them, also chunks that need no
+ * copy. */
+static void an_encode_thread_copies_the_chunks_of_a_later_request(void **state)
+{
+    struct rig rig;
+    struct two two;
+    rig_open(&rig, state);
+    request_two(&two, &rig);
+    struct fby_job_spec   spec = rig_spec(&rig, 1);
+    struct fby_request_id next = party_request(&two.b, &spec);
+    rig_make(&rig);
+    send_blocked(&two, &rig);
+    party_send(&two.b, &(struct fby_message){
+                           .type = FBY_MSG_PING, .ping = {two.b.session, 7}});
+    wire_expect_nothing(&rig);
+    rig_free_thread(&rig);
+    expect_chunk(&two.b, two.of_b, 0);
+    expect_chunk(&two.b, two.of_b, 1);
+    assert_int_equal(
+        wire_expect(&two.b, FBY_MSG_END)->end.request.value, two.of_b.value);
+    wire_expect_batch(&two.b, &spec, next);
+    assert_int_equal(wire_expect(&two.b, FBY_MSG_PONG)->pong.sequence, 7);
+    assert_int_equal(rig.loop.counts.copied_chunks, 2);
+    rig_close(&rig);
+}
+
+/* Open clients of which the first one is sent a chunk of the batch that it
+ * requests. Returns the chunk's frame, which is no longer in flight. */
+static const uint8_t *send_first_chunk(
+    struct rig *rig, struct party *parties, uint64_t n)
+{
+    const struct fby_job_spec spec = rig_spec(rig, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        parties[i] = party_of(rig, i + 1);
+        party_open(&parties[i]);
+    }
+    struct fby_request_id id = party_request(&parties[0], &spec);
+    rig_make(rig);
+    wire_expect(&parties[0], FBY_MSG_HEADER);
+    expect_chunk(&parties[0], id, 0);
+    wire_release();
+    return wire_frame();
+}
+
+/* Until the chunk is sent, any other request needs a copy of it, also the one
+ * whose prefix it had. */
+static void an_encode_thread_writes_a_prefix_in_place(void **state)
+{
+    enum { FIRST, IN_PLACE, N = 3 };
+    struct rig   rig;
+    struct party parties[N];
+    rig_open_limited(&rig, state, one_by_one);
+    const struct fby_job_spec spec  = rig_spec(&rig, 0);
+    const uint8_t            *frame = send_first_chunk(&rig, parties, N);
+    rig_block_thread(&rig);
+    for (int i = IN_PLACE; i < N; i++) {
+        party_request(&parties[i], &spec);
+        wire_expect(&parties[i], FBY_MSG_HEADER);
+    }
+    party_hello(&parties[FIRST]); /* its batch is sent again */
+    wire_expect(&parties[FIRST], FBY_MSG_WELCOME);
+    wire_expect(&parties[FIRST], FBY_MSG_HEADER);
+    wire_expect_nothing(&rig);
+    rig_free_thread(&rig);
+    for (int i = 0; i < N; i++) {
+        expect_chunk(&parties[i], (struct fby_request_id){1}, 0);
+        assert_int_equal(wire_frame() == frame, i == IN_PLACE);
+    }
+    assert_int_equal(rig.loop.counts.copied_chunks, N - 1);
+    rig_close(&rig);
+}
+
+static void a_new_route_is_not_sent_the_copies_for_the_last(void **state)
+{
+    struct rig rig;
+    struct two two;
+    rig_open(&rig, state);
+    request_two(&two, &rig);
+    send_blocked(&two, &rig);
+    party_hello(&two.b);
+    assert_int_equal(/* END was about to be sent */
+        wire_expect(&two.b, FBY_MSG_WELCOME)->welcome.requests.n, 0);
+    rig_free_thread(&rig);
+    wire_release();
+    rig_collect_all(&rig);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+static void a_client_may_leave_while_its_chunks_are_copied(void **state)
+{
+    struct rig rig;
+    struct two two;
+    rig_open(&rig, state);
+    request_two(&two, &rig);
+    send_blocked(&two, &rig);
+    party_bye(&two.b);
+    rig_free_thread(&rig);
+    wire_release();
+    rig_collect_all(&rig);
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(fby_loop_find_peer(&rig.loop, two.b.session));
+    wire_expect_nothing(&rig);
     rig_close(&rig);
 }
 
@@ -633,10 +777,15 @@ int main(void)
         IN_SANDBOX(header_describes_each_field),
         IN_SANDBOX(requests_that_differ_in_anything_share_no_work),
         IN_SANDBOX(the_same_rows_are_made_once),
+        IN_SANDBOX(peers_take_turns),
         IN_SANDBOX(bytes_in_flight_do_not_change),
         IN_SANDBOX(a_chunk_no_longer_in_flight_is_not_copied),
         IN_SANDBOX(the_same_request_is_sent_again_in_place),
         IN_SANDBOX(a_first_request_is_sent_the_prefixes_of_the_encode_thread),
+        IN_SANDBOX(an_encode_thread_copies_the_chunks_of_a_later_request),
+        IN_SANDBOX(an_encode_thread_writes_a_prefix_in_place),
+        IN_SANDBOX(a_new_route_is_not_sent_the_copies_for_the_last),
+        IN_SANDBOX(a_client_may_leave_while_its_chunks_are_copied),
         IN_SANDBOX(end_reports_the_time_of_each_stage),
         IN_SANDBOX(end_names_the_samples_of_a_batch_of_buckets),
         IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),

@@ -128,6 +128,36 @@ static void a_shared_chunk_is_sealed_for_each_session(void **state)
     party_forget_ticket(&other);
 }
 
+/* The chunks are sealed for one session. Those for the other are in the clear,
+ * among messages that are sealed. */
+static void sealed_messages_wait_for_the_chunks_in_the_clear(void **state)
+{
+    static struct keyed k;
+    struct party_seal   seal;
+    keyed_open(&k, state, no_limits);
+    struct party other = party_of(&k.rig, 2);
+    party_take_ticket(&other, &seal, FBY_SECURE_AUTH,
+        k.rig.loop.now_ns + LATER * FBY_NS_PER_S);
+    party_open(&other);
+    party_request(&k.party, &k.spec);
+    party_request(&other, &k.spec);
+    rig_make(&k.rig);
+    rig_block_thread(&k.rig);
+    wire_expect(&k.party, FBY_MSG_HEADER);
+    wire_expect(&other, FBY_MSG_HEADER);
+    ping(&other, 3);
+    wire_expect_nothing(&k.rig);
+    rig_free_thread(&k.rig);
+    wire_expect_chunk(&other);
+    wire_expect_chunk(&other);
+    wire_expect(&other, FBY_MSG_END);
+    assert_int_equal(wire_expect(&other, FBY_MSG_PONG)->pong.sequence, 3);
+    assert_int_equal(k.rig.loop.counts.copied_chunks, 0);
+    wire_expect_chunk(&k.party);
+    keyed_close(&k);
+    party_forget_ticket(&other);
+}
+
 /* The sealed frames of a session that ends are dropped, and their memory is
  * freed, also that of a frame which a thread is sealing. */
 static void a_session_may_end_while_its_chunks_are_sealed(void **state)
@@ -296,6 +326,7 @@ int main(void)
         IN_SANDBOX(a_message_waits_for_the_chunks_before_it),
         IN_SANDBOX(another_route_does_not_wait),
         IN_SANDBOX(a_shared_chunk_is_sealed_for_each_session),
+        IN_SANDBOX(sealed_messages_wait_for_the_chunks_in_the_clear),
         IN_SANDBOX(a_session_may_end_while_its_chunks_are_sealed),
         IN_SANDBOX(a_ticket_may_expire_while_chunks_are_sealed),
         IN_SANDBOX(a_new_route_does_not_get_the_frames_of_the_last),

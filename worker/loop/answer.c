@@ -47,14 +47,8 @@ void fby_loop_route_lost(struct fby_loop *self, struct fby_loop_peer *peer)
 void fby_loop_send_to_peer(struct fby_loop *self, struct fby_loop_peer *peer,
     const struct fby_message *message)
 {
-    if (peer->routing_id.size == 0 || !fby_loop_encode(self, message)) {
-        return;
-    }
-    if (peer->seal != NULL) {
+    if (peer->routing_id.size > 0 && fby_loop_encode(self, message)) {
         fby_loop_outbox_add_message(self, peer);
-    } else if (!fby_socket_send(self->router, &peer->routing_id,
-                   self->frame.data, self->frame.size)) {
-        fby_loop_route_lost(self, peer);
     }
 }
 

@@ -3,12 +3,10 @@
  *
  * The frame of a chunk is a prefix and the payload. The prefix names session
  * and request, and is in room that the arena (the memory of the batch) has
- * before each payload. An encode thread wrote it for the first request of the
- * batch. For another request it is written when the chunk is sent. While the
- * frame is lent to ZeroMQ, its bytes must not change. If the same chunk must
- * then be sent for a second request, it is copied. If there is no memory for the
- * copy, that send is deferred. On a route that seals chunks, each sealed chunk
- * is such a copy, which an encode thread makes (outbox.c). */
+ * before each payload. For the first request of the batch it was written by the
+ * thread that encoded the chunk, and the chunk is sent in place. For another
+ * request, and on a route that seals chunks, an encode thread writes the frame
+ * (outbox.c). If there is no memory for it, that send is deferred. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,57 +181,6 @@ static bool needs_new_prefix(
            !fby_request_equal(chunk->request, request->id);
 }
 
-/* Initialise `message` with the chunk's frame in the batch's arena. */
-static fby_err lend_in_place(struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, zmq_msg_t *message)
-{
-    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
-    if (needs_new_prefix(chunk, request)) {
-        fby_job_chunk_write_prefix(chunk, request->peer->id, request->id);
-    }
-    if (fby_fault_takes_effect("worker.corrupt_chunk", "chunk")) {
-        frame[FBY_CHUNK_PREFIX - 1] ^= 1U; /* a bit of the frame's hash */
-        /* The next use of the chunk must write its prefix again. */
-        chunk->request = (struct fby_request_id){0};
-    }
-    return fby_arena_lend(chunk->job->arena, chunk->index, frame,
-        FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
-}
-
-/* Copy the chunk into `arena`, which was created for this copy, and initialise
- * `message` with the copy. */
-static fby_err copy_and_lend(struct fby_arena *arena,
-    struct fby_job_chunk *chunk, const struct fby_loop_request *request,
-    zmq_msg_t *message)
-{
-    fby_err err = fby_arena_commit(arena);
-    if (err != FBY_OK) {
-        return err;
-    }
-    const struct fby_chunk head =
-        fby_job_chunk_head(chunk, request->peer->id, request->id);
-    uint8_t *frame = fby_arena_data(arena);
-    memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
-    fby_chunk_write_prefix(&head, frame + FBY_CHUNK_PREFIX, frame);
-    return fby_arena_lend(arena, 0 /* the only slot */, frame,
-        FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
-}
-
-static fby_err lend_copy(struct fby_loop *self, struct fby_job_chunk *chunk,
-    const struct fby_loop_request *request, zmq_msg_t *message)
-{
-    struct fby_arena           *copy = NULL;
-    const struct fby_arena_spec spec = {
-        .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
-    fby_err err = fby_arena_create(self->arenas, &spec, &copy);
-    if (err == FBY_OK) {
-        err = copy_and_lend(copy, chunk, request, message);
-    }
-    fby_arena_release(&copy);
-    self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
-    return err;
-}
-
 void fby_loop_send_frame(
     struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message)
 {
@@ -246,22 +193,25 @@ void fby_loop_send_frame(
     }
 }
 
-static fby_err send_in_the_clear(struct fby_loop *self,
-    struct fby_loop_request *request, struct fby_job_chunk *chunk)
+/* Send a chunk whose prefix was written for its request. */
+static fby_err send_in_place(struct fby_loop *self, struct fby_loop_peer *peer,
+    struct fby_job_chunk *chunk)
 {
     zmq_msg_t message;
-    bool      must_copy = needs_new_prefix(chunk, request) &&
-                     fby_arena_is_lent(chunk->job->arena, chunk->index);
-    fby_err err = must_copy ? lend_copy(self, chunk, request, &message)
-                            : lend_in_place(chunk, request, &message);
-    if (err == FBY_OK) {
-        fby_loop_send_frame(self, request->peer, &message);
+    uint8_t  *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    if (fby_fault_takes_effect("worker.corrupt_chunk", "chunk")) {
+        frame[FBY_CHUNK_PREFIX - 1] ^= 1U; /* a bit of the frame's hash */
+        /* The next use of the chunk needs a new prefix. */
+        chunk->request = (struct fby_request_id){0};
     }
-    return err;
+    FBY_TRY(fby_arena_lend(chunk->job->arena, chunk->index, frame,
+        FBY_CHUNK_PREFIX + chunk->wire_bytes, &message));
+    fby_loop_outbox_add_frame(self, peer, &message);
+    return FBY_OK;
 }
 
-static fby_err seal_and_send(struct fby_loop *self,
-    struct fby_loop_request *request, struct fby_job_chunk *chunk)
+static fby_err let_thread_write(struct fby_loop *self,
+    const struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
     const struct fby_chunk head =
         fby_job_chunk_head(chunk, request->peer->id, request->id);
@@ -272,11 +222,12 @@ static fby_err seal_and_send(struct fby_loop *self,
  * Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
  *         FBY_SYS              there is no memory for a message. */
 static fby_err send_chunk(struct fby_loop *self,
-    struct fby_loop_request *request, struct fby_job_chunk *chunk)
+    const struct fby_loop_request *request, struct fby_job_chunk *chunk)
 {
-    fby_err err = fby_loop_seals_chunks(request->peer)
-                      ? seal_and_send(self, request, chunk)
-                      : send_in_the_clear(self, request, chunk);
+    fby_err err =
+        fby_loop_seals_chunks(request->peer) || needs_new_prefix(chunk, request)
+            ? let_thread_write(self, request, chunk)
+            : send_in_place(self, request->peer, chunk);
     if (err != FBY_OK) {
         return err;
     }
@@ -357,9 +308,9 @@ static bool send_next(struct fby_loop *self, struct fby_loop_peer *peer)
     return !peer->is_deferred;
 }
 
-/* Send the frames that were sealed meanwhile. Then send one item of each peer in
- * turn until none is left, so that a long batch does not delay the short batches
- * of other peers. */
+/* Send the frames that threads wrote meanwhile. Then send one item of each peer
+ * in turn until none is left, so that a long batch does not delay the short
+ * batches of other peers. */
 void fby_loop_send_ready(struct fby_loop *self)
 {
     bool any_sent = true;

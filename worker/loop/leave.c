@@ -120,7 +120,7 @@ static bool has_open_batches(const struct fby_loop *self)
     return false;
 }
 
-/* True if frames wait until they are sealed. */
+/* True if frames wait until a thread has written them. */
 static bool has_frames(const struct fby_loop *self)
 {
     const struct fby_loop_peer *peer = self->peers;

@@ -13,7 +13,7 @@
  *   peer.c             add, find and end clients and their requests
  *   registry.c         register at the server, and send it heartbeats
  *   keys.c             tickets, and sealed frames in place of messages
- *   outbox.c           sealed frames that wait for those before them
+ *   outbox.c           frames that wait for those before them
  *   counters.c         read the counters, for heartbeats and views
  *   view.c             make a view of the loop, for the HTTP pages
  *   listen.c           choose the address for clients
@@ -83,7 +83,7 @@ struct fby_loop_peer { /* one session of one client */
     struct fby_routing_id    routing_id; /* size 0: no route */
     struct fby_session      *session;
     struct fby_loop_seal    *seal;       /* NULL: messages are in the clear */
-    struct fby_loop_frame   *outbox;     /* sealed frames, the next one first */
+    struct fby_loop_frame   *outbox;     /* not sent yet, the next one first */
     struct fby_loop_frame  **outbox_end; /* the NULL link after the last one */
     struct fby_loop_opened   opened[FBY_LOOP_OPENED_MAX]; /* a ring */
     size_t                   n_opened;                    /* ever */
@@ -419,7 +419,7 @@ void fby_loop_start_leaving(struct fby_loop *self);
 void fby_loop_end_in_order(const struct fby_loop *self);
 
 /* If the worker is leaving, set `done` once no request can be in flight, no batch
- * is open, which is so after drain_ns, and what was sealed is sent. */
+ * is open, which is so after drain_ns, and no frame is in an outbox. */
 void fby_loop_leave_tick(struct fby_loop *self);
 
 /* ---- keys.c -------------------------------------------------------------- */
@@ -482,20 +482,26 @@ struct fby_aead *const *fby_loop_keys_aeads(const struct fby_loop *self);
 
 /* ---- outbox.c ------------------------------------------------------------ */
 
-/* Seal the encoded message in self->frame, and send it after the frames that
- * are in the outbox. */
+/* Send the encoded message in self->frame, sealed if the peer has keys, after
+ * the frames that are in the outbox. */
 void fby_loop_outbox_add_message(
     struct fby_loop *self, struct fby_loop_peer *peer);
 
-/* Let an encode thread seal a chunk, which is then sent in its turn. `head` is
- * its prefix. The chunk's job is held until then.
- * Errors: FBY_FULL, FBY_AGAIN  there is no memory for the sealed chunk now
+/* Send a complete frame after those that are in the outbox.
+ * Ownership: `message` is empty after that. */
+void fby_loop_outbox_add_frame(
+    struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message);
+
+/* Let an encode thread write the frame of a chunk, sealed if the route seals
+ * chunks. It is then sent in its turn. `head` is its prefix. The chunk's job is
+ * held until then.
+ * Errors: FBY_FULL, FBY_AGAIN  there is no memory for a copy now
  *         FBY_SYS              there is no memory for a message. */
 FBY_CHECKED fby_err fby_loop_outbox_add_chunk(struct fby_loop *self,
     struct fby_loop_peer *peer, const struct fby_chunk *head,
     struct fby_job_chunk *chunk);
 
-/* Send the frames up to the first that is not sealed yet. */
+/* Send the frames up to the first that is not written yet. */
 void fby_loop_outbox_send(struct fby_loop *self, struct fby_loop_peer *peer);
 
 /* Discard all frames: their route has ended. */

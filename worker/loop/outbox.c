@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outbox.c - the frames of a route with keys, until they can be sent.
+/* outbox.c - the frames of a route, until they can be sent.
  *
- * A client accepts sealed frames only in the order of their places. The loop
- * takes the place of each frame and seals messages; encode threads seal chunks,
- * each for its route, into memory of its own. So a frame waits in the outbox of
- * its peer until the frames before it are sealed. A frame that a thread seals
- * has two holders, the outbox and the thread, and the last one frees it: a
- * route that ends does not wait for the threads. */
+ * Encode threads write the frames of chunks that cannot be sent as they are:
+ * sealed ones, each for its route, and those with the prefix of a later request
+ * of the batch. A thread copies the chunk, unless it is in the clear and not in
+ * flight: then it writes the prefix in place. The frames of a route are sent in
+ * the order in which they were added, so a frame waits in the outbox of its peer
+ * until those before it are written. A client accepts sealed frames only in the
+ * order of their places, which the loop takes. A frame that a thread writes has
+ * two holders, the outbox and the thread, and the last one frees it: a route
+ * that ends does not wait for the threads. */
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "worker/loop/loop.h"
@@ -18,14 +22,14 @@ struct fby_loop_frame {
     struct fby_encode_item  item;    /* first, see fby_stages_run */
     struct fby_loop_frame  *next;    /* in the outbox; loop only */
     atomic_uint             holders; /* 1 or 2 */
-    atomic_bool             is_done; /* sealed, or failed */
+    atomic_bool             is_done; /* written, or failed */
     fby_err                 err;     /* valid if is_done */
-    zmq_msg_t               message; /* sealed bytes, in memory of the worker */
-    struct fby_seal         place;
-    struct fby_chunk        head; /* this and below: of a chunk */
-    struct fby_job         *job;  /* holds the chunk; NULL: a message */
+    zmq_msg_t               message; /* the frame's bytes */
+    struct fby_chunk        head;    /* this and below: for the thread */
+    struct fby_job         *job;     /* holds the chunk; NULL: no thread */
     const uint8_t          *payload;
-    struct fby_aead *const *aeads; /* [encode thread] */
+    struct fby_aead *const *aeads; /* [encode thread]; NULL: in the clear */
+    struct fby_seal         place;
 };
 
 static void drop(struct fby_loop_frame *frame)
@@ -51,11 +55,24 @@ static fby_err seal_chunk(struct fby_loop_frame *frame, struct fby_aead *aead)
         zmq_msg_data(&frame->message));
 }
 
-static void run_seal(struct fby_encode_item *item, uint32_t thread)
+static void write_clear(struct fby_loop_frame *frame)
 {
-    struct fby_loop_frame *frame = (struct fby_loop_frame *)item;
-    if (atomic_load(&frame->holders) > 1) { /* the route has not ended */
+    uint8_t *prefix  = zmq_msg_data(&frame->message);
+    uint8_t *payload = prefix + FBY_CHUNK_PREFIX;
+    if (payload != frame->payload) { /* not in place */
+        memcpy(payload, frame->payload, frame->head.wire_bytes);
+    }
+    fby_chunk_write_prefix(&frame->head, payload, prefix);
+}
+
+static void run_frame(struct fby_encode_item *item, uint32_t thread)
+{
+    struct fby_loop_frame *frame     = (struct fby_loop_frame *)item;
+    bool                   has_route = atomic_load(&frame->holders) > 1;
+    if (has_route && frame->aeads != NULL) {
         frame->err = seal_chunk(frame, frame->aeads[thread]);
+    } else if (has_route) {
+        write_clear(frame);
     }
     atomic_store(&frame->is_done, true);
     drop(frame);
@@ -107,23 +124,51 @@ void fby_loop_outbox_clear(struct fby_loop_peer *peer)
     }
 }
 
+void fby_loop_outbox_add_frame(
+    struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message)
+{
+    if (peer->outbox == NULL) {
+        fby_loop_send_frame(self, peer, message);
+        return;
+    }
+    struct fby_loop_frame *frame = create_frame();
+    zmq_msg_move(&frame->message, message);
+    atomic_store(&frame->is_done, true);
+    append(peer, frame);
+}
+
+/* Write self->frame into `message`, sealed if the peer has keys. */
+static fby_err write_message(
+    struct fby_loop *self, struct fby_loop_peer *peer, zmq_msg_t *message)
+{
+    const struct fby_span text = {self->frame.data, self->frame.size};
+    const size_t          more = peer->seal != NULL ? FBY_SEAL_BYTES : 0;
+    if (zmq_msg_init_size(message, text.size + more) != 0) {
+        return FBY_SYS;
+    }
+    if (peer->seal == NULL) {
+        memcpy(zmq_msg_data(message), text.data, text.size);
+        return FBY_OK;
+    }
+    fby_err err = fby_loop_keys_seal(self, peer, text, zmq_msg_data(message));
+    if (err != FBY_OK) {
+        zmq_msg_close(message);
+    }
+    return err;
+}
+
 void fby_loop_outbox_add_message(
     struct fby_loop *self, struct fby_loop_peer *peer)
 {
-    const struct fby_span  text  = {self->frame.data, self->frame.size};
-    struct fby_loop_frame *frame = create_frame();
-    zmq_msg_close(&frame->message);
-    frame->err =
-        zmq_msg_init_size(&frame->message, text.size + FBY_SEAL_BYTES) == 0
-            ? fby_loop_keys_seal(
-                  self, peer, text, zmq_msg_data(&frame->message))
-            : FBY_SYS;
-    atomic_store(&frame->is_done, true);
-    append(peer, frame);
-    fby_loop_outbox_send(self, peer);
+    zmq_msg_t message;
+    if (write_message(self, peer, &message) == FBY_OK) {
+        fby_loop_outbox_add_frame(self, peer, &message);
+    } else {
+        fby_loop_route_lost(self, peer);
+    }
 }
 
-/* Set the frame's message to memory for a sealed frame of `size` bytes. */
+/* Set the frame's message to new memory of `size` bytes. */
 static fby_err allocate(
     struct fby_loop *self, size_t size, struct fby_loop_frame *frame)
 {
@@ -139,31 +184,50 @@ static fby_err allocate(
     return err;
 }
 
+/* Set the frame's message to memory for `size` bytes in the clear: to that of
+ * the chunk, in which the thread then writes the prefix, or to new memory while
+ * the chunk is in flight, since its bytes must not change. */
+static fby_err allocate_clear(struct fby_loop *self,
+    struct fby_job_chunk *chunk, size_t size, struct fby_loop_frame *frame)
+{
+    struct fby_arena *arena = chunk->job->arena;
+    if (!fby_arena_is_lent(arena, chunk->index)) {
+        chunk->request = (struct fby_request_id){0}; /* its prefix changes */
+        return fby_arena_lend(arena, chunk->index,
+            chunk->payload - FBY_CHUNK_PREFIX, size, &frame->message);
+    }
+    FBY_TRY(allocate(self, size, frame));
+    self->counts.copied_chunks++;
+    return FBY_OK;
+}
+
 fby_err fby_loop_outbox_add_chunk(struct fby_loop *self,
     struct fby_loop_peer *peer, const struct fby_chunk *head,
     struct fby_job_chunk *chunk)
 {
-    size_t                 size  = FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    const bool             seals = fby_loop_seals_chunks(peer);
+    const size_t           size  = FBY_CHUNK_PREFIX + chunk->wire_bytes;
     struct fby_loop_frame *frame = create_frame();
-    fby_err                err   = allocate(self, size + FBY_SEAL_BYTES, frame);
+    fby_err err = seals ? allocate(self, size + FBY_SEAL_BYTES, frame)
+                        : allocate_clear(self, chunk, size, frame);
     if (err != FBY_OK) {
         drop(frame);
         return err;
     }
-    frame->item.run = run_seal;
+    if (seals &&
+        fby_loop_keys_take_place(peer, size, &frame->place) != FBY_OK) {
+        drop(frame);
+        fby_loop_route_lost(self, peer);
+        return FBY_OK;
+    }
+    frame->item.run = run_frame;
     frame->head     = *head;
     frame->job      = fby_job_hold(chunk->job);
     frame->payload  = chunk->payload;
-    frame->aeads    = fby_loop_keys_aeads(self);
-    frame->err      = fby_loop_keys_take_place(peer, size, &frame->place);
+    frame->aeads    = seals ? fby_loop_keys_aeads(self) : NULL;
     append(peer, frame);
-    if (frame->err == FBY_OK) {
-        atomic_fetch_add(&frame->holders, 1);
-        fby_stages_run(self->stages, &frame->item);
-    } else {
-        atomic_store(&frame->is_done, true);
-        fby_loop_outbox_send(self, peer);
-    }
+    atomic_fetch_add(&frame->holders, 1);
+    fby_stages_run(self->stages, &frame->item);
     return FBY_OK;
 }
 

@@ -11,8 +11,8 @@
  * In the arena each chunk has 64 bytes of head room before its raw bytes, for the
  * prefix of its message, so that a chunk is sent in place. The prefix names a
  * request and hashes the whole message. The encode threads write it for the
- * request that the job was created for, and the loop for any other. The fields
- * that the request selects are called the chosen fields. */
+ * request that the job was created for, and for any other when the chunk is
+ * sent. The fields that the request selects are called the chosen fields. */
 #ifndef FBY_WORKER_STAGES_JOB_H
 #define FBY_WORKER_STAGES_JOB_H
 
@@ -66,8 +66,8 @@ struct fby_job_chunk {
     uint32_t          wire_bytes;   /* encoded size, valid once encoded */
     uint64_t          raw_hash;     /* XXH64, valid once encoded */
     bool              ready;        /* loop only: its event was handled */
-    /* The request whose prefix is in the head room; 0: none. Loop only, once
-     * encoded. */
+    /* The request whose prefix is in the head room; 0: none, or another one.
+     * Loop only, once encoded. */
     struct fby_session_id session;
     struct fby_request_id request;
 };
@@ -199,7 +199,7 @@ struct fby_chunk fby_job_chunk_head(const struct fby_job_chunk *chunk,
     struct fby_session_id session, struct fby_request_id request);
 
 /* Write the prefix of an encoded chunk into its head room. This reads the whole
- * payload, to hash it. Thread: the one that encoded the chunk, then the loop. */
+ * payload, to hash it. Thread: the one that encoded the chunk. */
 void fby_job_chunk_write_prefix(struct fby_job_chunk *chunk,
     struct fby_session_id session, struct fby_request_id request);
 
