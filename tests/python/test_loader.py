@@ -847,6 +847,23 @@ taken.wait()
         wait_until(lambda: not is_running(pid))
         self.assertLess(time.monotonic() - killed_at, GRACE_S)
 
+    def test_a_cluster_for_which_two_signals_count_as_one_is_told_again(self):
+        code = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+say("ready")
+for _ in range(3):
+    signal.sigwait({signal.SIGTERM})
+"""
+        script = Script(self, code)
+        script.line()
+        pid = script.process.pid
+        with mock.patch.multiple(
+                local_cluster, POLITE_S=0.1, STOP_S=harness.DEADLINE):
+            local_cluster._stop(local_cluster.Started(
+                "", "", {}, pid, local_cluster._start_ticks(pid), 1))
+        self.assertFalse(is_running(pid))
+
     def test_a_program_that_reads_no_pipeline_says_why_it_ended(self):
         pipeline = {"forebay": 1, "more": "x" * 300000}  # fills the pipe
         with self.raises(forebay.PipelineError, "BAD!"):

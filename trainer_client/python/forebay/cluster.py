@@ -40,7 +40,7 @@ from forebay.pipeline import Pipeline, with_key
 
 CORE_SHARE = 0.4
 NICE = 10
-POLITE_S = 1.0  # for the end of a cluster, before it is told again
+POLITE_S = 1.2  # between signals to a cluster: two within 1 s count as one
 STOP_S = 10.0
 LOOK_S = 0.2            # between looks at a program that starts
 
@@ -329,15 +329,15 @@ def _is_alive(started: Started) -> bool:
 
 def _stop(started: Started) -> None:
     """Ask a cluster without users to end; it also ends by itself. Its workers
-    may wait for a user that was killed: a second signal ends them at once."""
-    for wait in (POLITE_S, STOP_S):
-        if not _is_alive(started):
-            break
+    may wait for a user that was killed: a second signal ends them at once. On
+    a busy machine the first may be late, so that both count as one."""
+    give_up = time.monotonic() + STOP_S
+    while _is_alive(started) and time.monotonic() < give_up:
         try:
             os.kill(started.pid, signal.SIGTERM)
         except ProcessLookupError:
             break
-        until = time.monotonic() + wait
+        until = time.monotonic() + POLITE_S
         while _is_alive(started) and time.monotonic() < until:
             time.sleep(0.01)
     try:
