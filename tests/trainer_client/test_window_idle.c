@@ -38,6 +38,21 @@ static void an_eighth_of_the_send_window_is_credited_at_once(void **state)
     fby_window_destroy(&d.w);
 }
 
+/* While a byte is uncredited, the worker may not send a chunk of 1000 bytes. */
+static void all_is_credited_at_once_if_the_next_chunk_may_not_fit(void **state)
+{
+    (void)state;
+    struct fby_action r;
+    struct driver     d = receiving(&r);
+    chunk_of(&d, &r, 0, 1);
+    assert_turn(&d, "");
+    chunk_of(&d, &r, 1, 1000);
+    assert_turn(&d, "CREDIT 0 1001");
+    chunk_of(&d, &r, 2, 1);
+    assert_turn(&d, "CREDIT 0 1002");
+    fby_window_destroy(&d.w);
+}
+
 static void fewer_bytes_are_credited_after_a_while(void **state)
 {
     (void)state;
@@ -346,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_eighth_of_the_send_window_is_credited_at_once),
+        cmocka_unit_test(all_is_credited_at_once_if_the_next_chunk_may_not_fit),
         cmocka_unit_test(fewer_bytes_are_credited_after_a_while),
         cmocka_unit_test(no_bytes_are_no_credit),
         cmocka_unit_test(bytes_that_come_at_time_0_are_credited_too),

@@ -123,6 +123,7 @@ static void count_received(
     struct fby_window *w, struct window_peer *peer, uint64_t bytes)
 {
     peer->received += bytes;
+    peer->largest = bytes > peer->largest ? bytes : peer->largest;
     if (peer->uncredited_since_ns == 0 && bytes > 0) {
         peer->uncredited_since_ns = w->now != 0 ? w->now : 1; /* 0 means none */
     }

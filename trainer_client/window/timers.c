@@ -17,15 +17,23 @@ static void send_credit(struct fby_window *w, struct window_peer *peer)
     action->route             = peer->route;
 }
 
-/* CREDIT is due a short time after the oldest uncredited byte, or at once if an
- * eighth of the send window is uncredited, so that the worker need not wait. */
+/* True if the worker might wait for CREDIT: an eighth of the send window is
+ * uncredited, or the rest of it is less than a chunk. */
+static bool may_wait_for_credit(const struct window_peer *peer)
+{
+    uint64_t uncredited = peer->received - peer->credited;
+    return uncredited >= peer->send_window / 8 ||
+           uncredited + peer->largest > peer->send_window;
+}
+
+/* CREDIT is due a short time after the oldest uncredited byte, or at once if the
+ * worker might wait for it. */
 static bool is_credit_due(
     const struct fby_window *w, const struct window_peer *peer)
 {
-    uint64_t uncredited = peer->received - peer->credited;
-    int64_t  due_ns     = peer->uncredited_since_ns + w->config.times.credit;
+    int64_t due_ns = peer->uncredited_since_ns + w->config.times.credit;
     return peer->uncredited_since_ns != 0 &&
-           (uncredited >= peer->send_window / 8 || w->now >= due_ns);
+           (may_wait_for_credit(peer) || w->now >= due_ns);
 }
 
 static void tick_session(struct fby_window *w, struct window_peer *peer)

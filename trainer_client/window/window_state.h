@@ -106,6 +106,7 @@ struct window_peer {
     uint64_t               received;    /* bytes received on this route */
     uint64_t               credited;    /* bytes reported with CREDIT */
     uint64_t               send_window; /* bytes allowed beyond `credited` */
+    uint64_t               largest;     /* bytes of the largest chunk so far */
     /* Times of the window's clock (`now`): */
     int64_t  uncredited_since_ns; /* oldest uncredited byte arrived; 0: none */
     int64_t  greeted_ns;          /* time of the first HELLO of this greeting */
