@@ -9,13 +9,26 @@
 #include "common/log.h"
 #include "pipeline/sources/traits.h"
 
+/* A worker divides its room for sealed chunks among all routes, so the window of
+ * such a route may become less than WELCOME says, but hardly less than this. */
+enum { LEAST_SEALED_WINDOW = 64 * 1024 };
+
+/* The bytes that a worker surely sends on the route of `peer` before CREDIT. */
+static uint64_t send_window_of(
+    const struct fby_receiver *r, int peer, const struct fby_welcome *welcome)
+{
+    bool is_divided = fby_r_keys_seal_chunks(r, peer) &&
+                      welcome->send_window > LEAST_SEALED_WINDOW;
+    return is_divided ? LEAST_SEALED_WINDOW : welcome->send_window;
+}
+
 static void on_welcome(
     struct fby_receiver *r, int peer, const struct fby_welcome *welcome)
 {
     const struct fby_window_welcome report = {
         .instance    = welcome->instance,
         .route       = welcome->route.value,
-        .send_window = welcome->send_window,
+        .send_window = send_window_of(r, peer, welcome),
         .open_ids    = welcome->requests.at,
         .n_open      = welcome->requests.n,
     };
