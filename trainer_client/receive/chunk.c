@@ -91,7 +91,8 @@ static void store_on_this_thread(struct fby_receiver *r, int slot,
     fby_window_decoded(r->window, r->now_ns, slot, job->chunk.request, good);
 }
 
-/* True if a message waits, after that of `peer` in work. */
+/* True if one more message waits in the socket of `peer`, or in one that is read
+ * after it in this turn. */
 static bool is_message_waiting(const struct fby_receiver *r, int peer)
 {
     int    events = 0;
