@@ -14,7 +14,8 @@ test asserts that they took effect. The points, with what they count:
     worker.exit, worker.stop                    chunk sent
     client.exit, client.stop                    chunk received
     server.exit, server.stop                    renew of a client
-    worker.corrupt_chunk, .duplicate_chunk      chunk sent
+    worker.duplicate_chunk                      chunk sent
+    worker.corrupt_chunk                        chunk sent, not by a later request
     worker.busy, .lost                          request
     worker.mute (HEADER is still sent)          item: chunk or END
     worker.slow (ms=), .wrong_bytes             sample

@@ -147,6 +147,8 @@ int __wrap_zmq_poll(zmq_pollitem_t *items, int n_items, long timeout_ms)
 
 /* ---- The stream ---------------------------------------------------------- */
 
+static bool verifies; /* streams hash each chunk once it is decoded, too */
+
 /* Open a stream with one decode thread, behind a closed gate. */
 static void open_gated(
     struct dialogue *d, int n_workers, uint32_t window, uint64_t epochs)
@@ -166,6 +168,7 @@ static void open_gated(
     d->options.window_batches = window;
     d->options.decode_threads = 1;
     d->options.epochs         = epochs;
+    d->options.verify_decoded = verifies;
     atomic_store(&n_released, 0);
     atomic_store(&n_coming, 0);
     atomic_store(&n_together, 0);
@@ -370,6 +373,21 @@ static void the_receiver_checks_a_chunk_if_no_message_waits(void **state)
     (void)answer_next(&d);
     assert_delivers(&d, 0, 1);
     assert_int_equal(atomic_load(&n_by_receiver), ROWS);
+    dialogue_end(&d);
+}
+
+static void a_chunk_that_is_verified_goes_to_the_decode_thread(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    verifies = true;
+    open_gated(&d, /*n_workers=*/1, /*window=*/1, /*epochs=*/1);
+    verifies = false;
+    set_gate(/*is_closed=*/false);
+    atomic_store(&none_waits, true);
+    (void)answer_next(&d);
+    assert_delivers(&d, 0, 0);
+    assert_int_equal(atomic_load(&n_by_receiver), 0);
     dialogue_end(&d);
 }
 
@@ -580,6 +598,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_receiver_checks_a_chunk_if_no_message_waits),
+        cmocka_unit_test(a_chunk_that_is_verified_goes_to_the_decode_thread),
         cmocka_unit_test(the_message_of_another_worker_waits_too),
         cmocka_unit_test(a_chunk_of_a_dropped_request_is_not_kept),
         cmocka_unit_test(a_seek_waits_for_the_chunk_of_a_dropped_request),

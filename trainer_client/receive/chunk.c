@@ -10,8 +10,9 @@
 enum { MAX_SMALL_BYTES = 16 * 1024 };
 
 /* Checking a payload of at most so many bytes takes no more CPU time than passing
- * it to a decode thread and back, about 50 us (client_cpu, chunks of 730 KB). A
- * larger one is passed on only if other messages would have to wait. */
+ * it to a decode thread and back, about 50 us (client_cpu, chunks of 730 KB). One
+ * of up to FBY_CHUNK_RAW is passed on only if other messages would have to wait.
+ */
 enum { MAX_CHECKED_BYTES = 1024 * 1024 };
 
 /* Count an invalid chunk as a protocol error. Report it to the window without a
@@ -105,6 +106,17 @@ static bool is_message_waiting(const struct fby_receiver *r, int peer)
            (events & ZMQ_POLLIN) != 0;
 }
 
+/* True if this thread should check a chunk that is kept. With `verify` that
+ * decodes it. */
+static bool should_check_here(
+    const struct fby_receiver *r, int peer, const struct fby_chunk_job *job)
+{
+    uint32_t bytes = job->chunk.wire_bytes;
+    return !r->setup->verify_decoded &&
+           (job->is_checked || bytes <= MAX_CHECKED_BYTES ||
+               (bytes <= FBY_CHUNK_RAW && !is_message_waiting(r, peer)));
+}
+
 /* Store a chunk on this thread if that costs less than passing it to another
  * thread. The frame of a small chunk is never kept, because a frame may keep a
  * whole receive buffer of ZeroMQ allocated. */
@@ -117,8 +129,7 @@ static void store_chunk(struct fby_receiver *r, int peer,
     const struct fby_chunk_job job =
         prepare_job(r, slot, chunk, fby_r_keys_seal_chunks(r, peer));
     fby_assembly_add_chunk(&r->answers[slot].assembly, chunk);
-    if (is_small || (keeps && (chunk->wire_bytes <= MAX_CHECKED_BYTES ||
-                                  !is_message_waiting(r, peer)))) {
+    if (is_small || (keeps && should_check_here(r, peer, &job))) {
         store_on_this_thread(r, slot, &job, keeps, frame);
     } else {
         queue_job(r, slot, &job, keeps, frame);
