@@ -7,7 +7,11 @@
 #include "codec/photo_kernel.h"
 #include "common/rgb_avx2.h"
 
-enum { STEP = 32, HALF_VECTOR = STEP / 2 }; /* bytes; a step is a vector */
+enum {                /* bytes */
+    STEP        = 32, /* a vector */
+    HALF_VECTOR = STEP / 2,
+    CACHE_LINE  = 64
+};
 
 static __m256i load(const void *in)
 {
@@ -85,17 +89,47 @@ static inline void store_values(void *out, __m256i value, bool streaming)
     }
 }
 
-/* Join a row as far as it has whole steps; returns the number of joined pixels.
- * Always inlined, so that `streaming` is a constant in both calls. */
-static inline __attribute__((always_inline)) uint32_t join_planar_steps(
-    uint8_t *const row[3], uint32_t width, struct rgb_planes to, bool streaming)
+/* Join 32 pixels from column `x` on to planes. */
+static inline void join_planar_step(
+    uint8_t *const row[3], uint32_t x, struct rgb_planes to, bool streaming)
+{
+    struct rgb_32 p = join_step(row, x);
+    store_values(to.r + x, p.r, streaming);
+    store_values(to.g + x, p.g, streaming);
+    store_values(to.b + x, p.b, streaming);
+}
+
+/* Join 64 pixels: a whole cache line of each plane, then the next plane.
+ * Streaming stores that alternate between planes within a line are slower. */
+static inline void join_planar_line(
+    uint8_t *const row[3], uint32_t x, struct rgb_planes to)
+{
+    struct rgb_32 first  = join_step(row, x);
+    struct rgb_32 second = join_step(row, x + STEP);
+    store_values(to.r + x, first.r, /*streaming=*/true);
+    store_values(to.r + x + STEP, second.r, /*streaming=*/true);
+    store_values(to.g + x, first.g, /*streaming=*/true);
+    store_values(to.g + x + STEP, second.g, /*streaming=*/true);
+    store_values(to.b + x, first.b, /*streaming=*/true);
+    store_values(to.b + x + STEP, second.b, /*streaming=*/true);
+}
+
+/* Join a row to planes whose addresses are multiples of STEP, as far as it has
+ * whole steps; returns the number of joined pixels. */
+static uint32_t join_planar_streaming(
+    uint8_t *const row[3], uint32_t width, struct rgb_planes to)
 {
     uint32_t x = 0;
-    for (; x + STEP <= width; x += STEP) {
-        __m256i g = load(row[0] + x);
-        store_values(to.r + x, _mm256_add_epi8(load(row[1] + x), g), streaming);
-        store_values(to.g + x, g, streaming);
-        store_values(to.b + x, _mm256_add_epi8(load(row[2] + x), g), streaming);
+    if ((uintptr_t)to.r % CACHE_LINE != 0 && width >= STEP) {
+        join_planar_step(row, x, to, /*streaming=*/true);
+        x = STEP;
+    }
+    for (; x + CACHE_LINE <= width; x += CACHE_LINE) {
+        join_planar_line(row, x, to);
+    }
+    if (x + STEP <= width) {
+        join_planar_step(row, x, to, /*streaming=*/true);
+        x += STEP;
     }
     return x;
 }
@@ -105,11 +139,14 @@ void photo_avx2_join_planar(
     uint8_t *const row[3], uint32_t width, uint8_t *red, size_t plane_bytes)
 {
     struct rgb_planes to = {red, red + plane_bytes, red + 2 * plane_bytes};
-    bool              all_aligned = ((uintptr_t)red | plane_bytes) % STEP == 0;
 
-    uint32_t x = all_aligned
-                     ? join_planar_steps(row, width, to, /*streaming=*/true)
-                     : join_planar_steps(row, width, to, /*streaming=*/false);
+    uint32_t x = 0;
+    if (((uintptr_t)red | plane_bytes) % STEP == 0) {
+        x = join_planar_streaming(row, width, to);
+    }
+    for (; x + STEP <= width; x += STEP) {
+        join_planar_step(row, x, to, /*streaming=*/false);
+    }
     for (; x < width; x++) {
         to.g[x] = row[0][x];
         to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
@@ -366,7 +403,10 @@ static size_t unpack(
     const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
-        packed = unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
+        const uint8_t *end =
+            unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
+        photo_prefetch(packed, end);
+        packed = end;
         row_widths += per_row;
     }
     return (size_t)(packed - in);

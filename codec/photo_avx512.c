@@ -469,8 +469,10 @@ static size_t unpack(
     const uint8_t *packed  = in + photo_bit_widths_bytes(photo_groups(size));
     uint32_t       first   = 0; /* group of the current pair of rows */
     for (uint32_t y = 0; y < size.height; y += 2) {
-        packed = unpack_rows(packed, in + first / 2, 4 * (first % 2), per_row,
-            photo_row(plane, y));
+        const uint8_t *end = unpack_rows(packed, in + first / 2,
+            4 * (first % 2), per_row, photo_row(plane, y));
+        photo_prefetch(packed, end);
+        packed = end;
         first += per_row;
     }
     return (size_t)(packed - in);
