@@ -4,12 +4,13 @@
  * One thread expands u8 pixels of 224 x 224 to normalised f32, bf16 and f16
  * planes, as the client does, and packed photos to u8 planes. The buffers have
  * at least four times the size of the last-level cache, so that access to memory
- * is part of the cost. Compares output bytes per second of CPU time with
+ * is part of the cost, unless they would take more than half of the memory. Compares output bytes per second of CPU time with
  * memcpy(). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/batch.h"
 #include "bench/bench.h"
@@ -98,6 +99,15 @@ static size_t last_level_cache_bytes(void)
     return size << (*unit == 'M' ? 20 : 10); /* "32768K" or "32M" */
 }
 
+/* The most images whose buffers fit in half of the machine's memory. */
+static size_t max_images(void)
+{
+    size_t memory =
+        (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    /* The pixels, packed ones, and two buffers of floats. */
+    return memory / 2 / ((2 + 2 * sizeof(float)) * BENCH_CROP_BYTES);
+}
+
 /* Returns the number of images that fill the buffers, and prints their size. */
 static uint32_t choose_images(void)
 {
@@ -106,6 +116,7 @@ static uint32_t choose_images(void)
     size_t n     = images;
     if (n == 0) {
         n = (CACHE_MULTIPLE * cache + BENCH_CROP_BYTES - 1) / BENCH_CROP_BYTES;
+        n = n < max_images() ? n : max_images();
     }
     bench_print("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
         n * BENCH_CROP_BYTES >> 20, cache >> 20,
