@@ -266,6 +266,14 @@ class Pull(Process):
                 raise AssertionError(
                     f"no step after {len(self.lines)} steps in time")
 
+    def steps_until_text(self, words):
+        """Take steps until the log contains these words."""
+        until = time.monotonic() + DEADLINE
+        while words not in self.text():
+            if time.monotonic() > until:
+                raise AssertionError(f"never said '{words}': {self.text()}")
+            self.has_step(0.05)
+
     @property
     def error(self):
         """The error text that the consumer printed."""

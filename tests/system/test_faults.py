@@ -94,7 +94,7 @@ class Faults(SystemTest):
         pull.steps(5)
         other = self.cluster.start_worker(faults="worker.fingerprint")
         worker.kill()
-        pull.wait_for_text("NO-WORKERS")
+        pull.steps_until_text("NO-WORKERS")
         self.assertRegex(
             pull.text(), r"NO-WORKERS no worker: .* fingerprint \w{16}, the "
             r"stream has \w{16}: start workers of the build that began the "
