@@ -2,10 +2,10 @@
 /* expand_host.c - speed of the expansion on the CPU (raw pixels to tensors).
  *
  * One thread expands u8 pixels of 224 x 224 to normalised f32, bf16 and f16
- * planes, as the client does, and packed photos to u8 planes. The buffers have
- * at least four times the size of the last-level cache, so that access to memory
- * is part of the cost, unless they would take more than half of the memory. Compares output bytes per second of CPU time with
- * memcpy(). */
+ * planes, as the client does, and packed photos to u8 planes. The pixels have
+ * four times the size of the last-level cache, so that access to memory is part
+ * of the cost, but all buffers together take at most half of the memory.
+ * Compares output bytes per second of CPU time with memcpy(). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "bench/bench.h"
 #include "bench/photos.h"
 #include "codec/photo.h"
+#include "common/cgroup.h"
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/pages.h"
@@ -25,7 +26,7 @@ enum { CACHE_MULTIPLE = 4 }; /* size of the pixels / size of the cache */
 static const size_t default_cache_bytes = 32 << 20; /* assumed if unknown */
 
 static uint64_t pairs  = 7;
-static uint64_t images = 0; /* 0: enough to fill four times the cache */
+static uint64_t images = 0; /* 0: the default, see choose_images() */
 static uint64_t seed   = 1;
 
 struct expand_bench {
@@ -99,27 +100,44 @@ static size_t last_level_cache_bytes(void)
     return size << (*unit == 'M' ? 20 : 10); /* "32768K" or "32M" */
 }
 
-/* The most images whose buffers fit in half of the machine's memory. */
-static size_t max_images(void)
+/* The bytes of memory that this process may use. */
+static uint64_t memory_bytes(void)
 {
-    size_t memory =
-        (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    /* The pixels, packed ones, and two buffers of floats. */
-    return memory / 2 / ((2 + 2 * sizeof(float)) * BENCH_CROP_BYTES);
+    long     pages   = sysconf(_SC_PHYS_PAGES);
+    long     page    = sysconf(_SC_PAGESIZE);
+    uint64_t machine = UINT64_MAX;
+    uint64_t limit   = fby_cgroup_memory("");
+    if (pages > 0 && page > 0) {
+        machine = (uint64_t)pages * (uint64_t)page;
+    }
+    return limit < machine ? limit : machine;
+}
+
+/* The number of images whose buffers fit in half of the memory; at least 1. */
+static uint32_t max_images(void)
+{
+    /* an image as pixels, as packed ones, and twice as floats */
+    const uint64_t image_bytes = (2 + 2 * sizeof(float)) * BENCH_CROP_BYTES;
+    uint64_t       n           = memory_bytes() / 2 / image_bytes;
+    n                          = n < UINT32_MAX ? n : UINT32_MAX;
+    return n > 0 ? (uint32_t)n : 1;
 }
 
 /* Returns the number of images that fill the buffers, and prints their size. */
 static uint32_t choose_images(void)
 {
-    size_t found = last_level_cache_bytes();
-    size_t cache = found > 0 ? found : default_cache_bytes;
-    size_t n     = images;
+    size_t   found = last_level_cache_bytes();
+    size_t   cache = found > 0 ? found : default_cache_bytes;
+    uint64_t n     = images;
+    uint32_t most  = max_images();
     if (n == 0) {
         n = (CACHE_MULTIPLE * cache + BENCH_CROP_BYTES - 1) / BENCH_CROP_BYTES;
-        n = n < max_images() ? n : max_images();
     }
-    bench_print("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
-        n * BENCH_CROP_BYTES >> 20, cache >> 20,
+    bool is_limited = images == 0 && n > most;
+    n               = is_limited ? most : n;
+    bench_print("buffers", "%zu MiB of pixels%s; the last cache has %zu MiB%s",
+        (size_t)n * BENCH_CROP_BYTES >> 20,
+        is_limited ? ", limited by the memory" : "", cache >> 20,
         found > 0 ? "" : " (assumed, since the system does not tell)");
     return (uint32_t)n;
 }
@@ -212,7 +230,8 @@ int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
         {"images", &images, 1, 65536,
-            "Number of images (four times the cache)"},
+            "Number of images (enough for four times the cache, unless memory "
+            "is short)"},
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Pairs of runs (7)"},
         {"seed", &seed, 0, UINT64_MAX, "Seed of the crops (1)"},
         {0},

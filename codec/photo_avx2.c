@@ -7,11 +7,7 @@
 #include "codec/photo_kernel.h"
 #include "common/rgb_avx2.h"
 
-enum {                /* bytes */
-    STEP        = 32, /* a vector */
-    HALF_VECTOR = STEP / 2,
-    CACHE_LINE  = 64
-};
+enum { STEP = 32, HALF_VECTOR = STEP / 2 }; /* bytes; a step is a vector */
 
 static __m256i load(const void *in)
 {
@@ -79,56 +75,60 @@ struct rgb_planes {
     uint8_t *r, *g, *b;
 };
 
-/* Store 32 values of a plane. If `streaming`, `out` must be 32-byte aligned. */
-static inline void store_values(void *out, __m256i value, bool streaming)
+static void stream(void *out, __m256i value)
 {
-    if (streaming) {
-        _mm256_stream_si256(out, value);
-    } else {
-        _mm256_storeu_si256(out, value);
-    }
+    _mm256_stream_si256(out, value);
 }
 
 /* Join 32 pixels from column `x` on to planes. */
-static inline void join_planar_step(
-    uint8_t *const row[3], uint32_t x, struct rgb_planes to, bool streaming)
+static void join_planar_step(
+    uint8_t *const row[3], uint32_t x, struct rgb_planes to)
 {
     struct rgb_32 p = join_step(row, x);
-    store_values(to.r + x, p.r, streaming);
-    store_values(to.g + x, p.g, streaming);
-    store_values(to.b + x, p.b, streaming);
+    save(to.r + x, p.r);
+    save(to.g + x, p.g);
+    save(to.b + x, p.b);
 }
 
-/* Join 64 pixels: a whole cache line of each plane, then the next plane.
- * Streaming stores that alternate between planes within a line are slower. */
-static inline void join_planar_line(
+/* Like join_planar_step, to addresses that are multiples of STEP. */
+static void stream_planar_step(
+    uint8_t *const row[3], uint32_t x, struct rgb_planes to)
+{
+    struct rgb_32 p = join_step(row, x);
+    stream(to.r + x, p.r);
+    stream(to.g + x, p.g);
+    stream(to.b + x, p.b);
+}
+
+/* Like stream_planar_step, but 64 pixels. Each pair of stores fills a cache
+ * line if the addresses allow; lines that are filled in turn are slower. */
+static void stream_planar_line(
     uint8_t *const row[3], uint32_t x, struct rgb_planes to)
 {
     struct rgb_32 first  = join_step(row, x);
     struct rgb_32 second = join_step(row, x + STEP);
-    store_values(to.r + x, first.r, /*streaming=*/true);
-    store_values(to.r + x + STEP, second.r, /*streaming=*/true);
-    store_values(to.g + x, first.g, /*streaming=*/true);
-    store_values(to.g + x + STEP, second.g, /*streaming=*/true);
-    store_values(to.b + x, first.b, /*streaming=*/true);
-    store_values(to.b + x + STEP, second.b, /*streaming=*/true);
+    stream(to.r + x, first.r);
+    stream(to.r + x + STEP, second.r);
+    stream(to.g + x, first.g);
+    stream(to.g + x + STEP, second.g);
+    stream(to.b + x, first.b);
+    stream(to.b + x + STEP, second.b);
 }
 
-/* Join a row to planes whose addresses are multiples of STEP, as far as it has
- * whole steps; returns the number of joined pixels. */
-static uint32_t join_planar_streaming(
+/* Stream a row as far as it has whole steps; returns the number of pixels. */
+static uint32_t stream_planar(
     uint8_t *const row[3], uint32_t width, struct rgb_planes to)
 {
     uint32_t x = 0;
-    if ((uintptr_t)to.r % CACHE_LINE != 0 && width >= STEP) {
-        join_planar_step(row, x, to, /*streaming=*/true);
+    if ((uintptr_t)to.r % PHOTO_CACHE_LINE != 0 && width >= STEP) {
+        stream_planar_step(row, x, to); /* red's lines begin after it */
         x = STEP;
     }
-    for (; x + CACHE_LINE <= width; x += CACHE_LINE) {
-        join_planar_line(row, x, to);
+    for (; x + PHOTO_CACHE_LINE <= width; x += PHOTO_CACHE_LINE) {
+        stream_planar_line(row, x, to);
     }
     if (x + STEP <= width) {
-        join_planar_step(row, x, to, /*streaming=*/true);
+        stream_planar_step(row, x, to);
         x += STEP;
     }
     return x;
@@ -142,10 +142,10 @@ void photo_avx2_join_planar(
 
     uint32_t x = 0;
     if (((uintptr_t)red | plane_bytes) % STEP == 0) {
-        x = join_planar_streaming(row, width, to);
+        x = stream_planar(row, width, to);
     }
     for (; x + STEP <= width; x += STEP) {
-        join_planar_step(row, x, to, /*streaming=*/false);
+        join_planar_step(row, x, to);
     }
     for (; x < width; x++) {
         to.g[x] = row[0][x];
@@ -402,10 +402,11 @@ static size_t unpack(
     const uint8_t *packed     = in + photo_bit_widths_bytes(groups);
     const uint8_t *row_widths = bit_widths; /* for the current pair of rows */
     photo_unpack_bit_widths(in, groups, bit_widths);
+    photo_prefetch_ahead(in, packed);
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *end =
             unpack_rows(packed, row_widths, per_row, photo_row(plane, y));
-        photo_prefetch(packed, end);
+        photo_prefetch_ahead(packed, end);
         packed = end;
         row_widths += per_row;
     }

@@ -468,10 +468,11 @@ static size_t unpack(
     uint32_t       per_row = photo_groups_per_row(size);
     const uint8_t *packed  = in + photo_bit_widths_bytes(photo_groups(size));
     uint32_t       first   = 0; /* group of the current pair of rows */
+    photo_prefetch_ahead(in, packed);
     for (uint32_t y = 0; y < size.height; y += 2) {
         const uint8_t *end = unpack_rows(packed, in + first / 2,
             4 * (first % 2), per_row, photo_row(plane, y));
-        photo_prefetch(packed, end);
+        photo_prefetch_ahead(packed, end);
         packed = end;
         first += per_row;
     }

@@ -25,6 +25,7 @@ enum {
     PHOTO_MAX_GROUPS   = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
     PHOTO_GROUP_MAX    = 16, /* most bytes of a packed group */
     PHOTO_STREAM_ALIGN = 32, /* see join_streaming */
+    PHOTO_CACHE_LINE   = 64, /* bytes */
     PHOTO_OVERRUN      = 64  /* most bytes accessed beyond a packed plane */
 };
 
@@ -82,14 +83,15 @@ static inline void photo_unpack_bit_widths(
     }
 }
 
-/* Prefetch as many packed bytes as have just been unpacked, from `begin` to
- * `end`, but so far ahead that memory can deliver them in time (1 to 8 KiB are
- * equal). They may be beyond the payload: a prefetch never faults. */
-static inline void photo_prefetch(const uint8_t *begin, const uint8_t *end)
+/* The packed bytes from `begin` to `end` have been read: prefetch as many that
+ * come PREFETCH_AHEAD bytes later. Distances of 1 to 8 KiB are equally fast.
+ * The bytes may be beyond the payload: a prefetch never faults. */
+static inline void photo_prefetch_ahead(
+    const uint8_t *begin, const uint8_t *end)
 {
-    enum { AHEAD = 3072, CACHE_LINE = 64 };
-    for (; begin < end; begin += CACHE_LINE) {
-        __builtin_prefetch(begin + AHEAD);
+    enum { PREFETCH_AHEAD = 3072 };
+    for (; begin < end; begin += PHOTO_CACHE_LINE) {
+        __builtin_prefetch(begin + PREFETCH_AHEAD);
     }
 }
 

@@ -245,6 +245,9 @@ static void rows_stream_alike(const struct photo_kernel *kernel, uint32_t width)
         kernel->join_streaming(row, width, back.bytes + at);
         kernel->fence();
         assert_memory_equal(back.bytes + at, right, size);
+        kernel->join_planar(row, width, back.bytes + at, width);
+        kernel->fence();
+        same_pixels(back.bytes + at, right, width, 3);
     }
     for (int p = 0; p < 3; p++) {
         fby_guarded_free(&rows[p]);

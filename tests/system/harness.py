@@ -270,7 +270,7 @@ class Pull(Process):
         """Take steps until the log contains these words."""
         until = time.monotonic() + DEADLINE
         while words not in self.text():
-            if time.monotonic() > until:
+            if time.monotonic() > until or self.process.poll() is not None:
                 raise AssertionError(f"never said '{words}': {self.text()}")
             self.has_step(0.05)
 

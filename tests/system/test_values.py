@@ -62,8 +62,8 @@ class Floats(SystemTest):
     """Pictures that become floats, in chunks that decode threads check. Unlike
     `forebay pull`, the trainer computes no digests, which need raw pixels."""
 
-    FAULTS = {"worker.corrupt_chunk:every_chunk=4",
-              "worker.exit:after_chunk=11", "worker.lost:every_request=3"}
+    FAULTS = ("worker.corrupt_chunk:every_chunk=4",
+              "worker.exit:after_chunk=11", "worker.lost:every_request=3")
 
     def rows(self, *faults, **changes):
         """The rows of two epochs, from a worker for each of `faults`, and the
@@ -77,21 +77,23 @@ class Floats(SystemTest):
              f"data={self.cluster.root}", "0", "1", "job", "14"],
             capture_output=True, text=True, check=False, timeout=300,
             env=self.cluster.env)
+        for process in (*workers, self.cluster.server):
+            process.kill()
         self.assertEqual(seen.returncode, 0, seen.stderr)
         return seen.stdout.splitlines(), {
             fault for worker, fault in zip(workers, faults) if worker.faults()}
 
-    def assert_no_fault_changes(self, right, **changes):
-        """Each fault must have taken effect in one of five runs: a worker that
-        is slow to start may get no request before the stream ends."""
+    def assert_faults_change_no_row(self, right, **changes):
+        """Each fault must take effect in one of five runs: a worker that is
+        slow to start may get no request before the stream ends."""
         left = set(self.FAULTS)
         for _ in range(5):
-            rows, acted = self.rows(*self.FAULTS, "", **changes)
+            rows, took_effect = self.rows(*self.FAULTS, "", **changes)
             self.assertEqual(rows, right)
-            left -= acted
+            left -= took_effect
             if not left:
                 return
-        self.fail(f"took no effect in five runs: {left}")
+        self.fail(f"these faults took no effect in five runs: {left}")
 
     def test_damaged_lost_and_unfinished_answers_change_no_float(self):
         self.cluster.photos()
@@ -100,7 +102,8 @@ class Floats(SystemTest):
             self.assertEqual(len(right), n_rows + 1)
             for codec in "pack", "store":
                 with self.subTest(last=last, codec=codec):
-                    self.assert_no_fault_changes(right, last=last, codec=codec)
+                    self.assert_faults_change_no_row(
+                        right, last=last, codec=codec)
 
 
 class Plan(SystemTest):
