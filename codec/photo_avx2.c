@@ -80,28 +80,19 @@ static void stream(void *out, __m256i value)
     _mm256_stream_si256(out, value);
 }
 
-/* Join 32 pixels from column `x` on to planes. */
-static void join_planar_step(
-    uint8_t *const row[3], uint32_t x, struct rgb_planes to)
+/* Join 32 pixels from column `x` on to planes. `store` is save, or stream for
+ * addresses that are multiples of STEP; inlined, it is no call. */
+static inline void join_planar_step(uint8_t *const row[3], uint32_t x,
+    struct rgb_planes to, void (*store)(void *out, __m256i value))
 {
     struct rgb_32 p = join_step(row, x);
-    save(to.r + x, p.r);
-    save(to.g + x, p.g);
-    save(to.b + x, p.b);
+    store(to.r + x, p.r);
+    store(to.g + x, p.g);
+    store(to.b + x, p.b);
 }
 
-/* Like join_planar_step, to addresses that are multiples of STEP. */
-static void stream_planar_step(
-    uint8_t *const row[3], uint32_t x, struct rgb_planes to)
-{
-    struct rgb_32 p = join_step(row, x);
-    stream(to.r + x, p.r);
-    stream(to.g + x, p.g);
-    stream(to.b + x, p.b);
-}
-
-/* Like stream_planar_step, but 64 pixels. Each pair of stores fills a cache
- * line if the addresses allow; lines that are filled in turn are slower. */
+/* Stream 64 pixels. Each pair of stores fills a cache line if the addresses
+ * allow; lines that are filled in turn are slower. */
 static void stream_planar_line(
     uint8_t *const row[3], uint32_t x, struct rgb_planes to)
 {
@@ -121,14 +112,14 @@ static uint32_t stream_planar(
 {
     uint32_t x = 0;
     if ((uintptr_t)to.r % PHOTO_CACHE_LINE != 0 && width >= STEP) {
-        stream_planar_step(row, x, to); /* red's lines begin after it */
+        join_planar_step(row, x, to, stream); /* red's lines begin after it */
         x = STEP;
     }
     for (; x + PHOTO_CACHE_LINE <= width; x += PHOTO_CACHE_LINE) {
         stream_planar_line(row, x, to);
     }
     if (x + STEP <= width) {
-        stream_planar_step(row, x, to);
+        join_planar_step(row, x, to, stream);
         x += STEP;
     }
     return x;
@@ -145,7 +136,7 @@ void photo_avx2_join_planar(
         x = stream_planar(row, width, to);
     }
     for (; x + STEP <= width; x += STEP) {
-        join_planar_step(row, x, to);
+        join_planar_step(row, x, to, save);
     }
     for (; x < width; x++) {
         to.g[x] = row[0][x];
